@@ -1,0 +1,44 @@
+"""What the ledger says: a table per run, a comparison per cell.
+
+>>> from analysis import load, compare, render
+>>> frame = load("sweeps/arm-1a2b3c4d")          # pandas, a row per run
+>>> comparison = compare("sweeps/arm-1a2b3c4d")  # values: means, paired differences, outcomes
+>>> rich.print(render(comparison))
+
+Importing this package imports neither pandas nor SciPy; the functions below do, when called.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas
+    from rich.console import RenderableType
+
+    from analysis.comparison import Comparison
+    from analysis.pairing import Recompute
+
+
+def load(folder: Path | str) -> pandas.DataFrame:
+    """A row per run that has a record; see :func:`analysis.frame.load`."""
+    from analysis import frame
+
+    return frame.load(folder)
+
+
+def compare(
+    a: Path | str, b: Path | str | None = None, baseline: str | None = None, *, recompute: Recompute | None = None
+) -> Comparison:
+    """The cells of a sweep against its baseline, or sweep ``b`` against ``a``; see :mod:`analysis.contrast`."""
+    from analysis.contrast import compare as implementation
+
+    return implementation(a, b, baseline, recompute=recompute)
+
+
+def render(comparison: Comparison, *, width: int = 80) -> RenderableType:
+    """A comparison as a table for the terminal; see :func:`analysis.table.render`."""
+    from analysis.table import render as implementation
+
+    return implementation(comparison, width=width)

@@ -1,0 +1,158 @@
+"""Pairs of runs by seed: the proof that they saw the same noise, and what pairing was worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sweep.results import RunRecord, StreamReceipt
+
+Recompute = Callable[[str, int, int, int], str]
+"""``recompute(key, first, count, width) -> digest`` of those raw words; the runtime's generator, wired by the cli."""
+
+Pair = tuple[RunRecord, RunRecord]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamCheck:
+    """Whether the runs of each pair drew the same noise.
+
+    Attributes:
+        pairs: pairs looked at.
+        streams: streams that both runs of some pair drew from.
+        out_of_step: ``component/stream`` to the seeds where the two differ.
+        unproved: streams of which the two drew different amounts, equal in key, not recomputed.
+    """
+
+    pairs: int
+    streams: int
+    out_of_step: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    unproved: tuple[str, ...] = ()
+
+    @property
+    def identical(self) -> bool:
+        """Whether every common prefix is proved equal."""
+        return not self.out_of_step and not self.unproved
+
+    @property
+    def words(self) -> str:
+        """The finding, in a few words."""
+        if self.pairs == 0:
+            return "no pairs"
+        if self.out_of_step:
+            name, seeds = next(iter(self.out_of_step.items()))
+            more = f" and {len(self.out_of_step) - 1} more" if len(self.out_of_step) > 1 else ""
+            return f"{name}{more} out of step in {len(seeds)} of {self.pairs} pairs"
+        if self.unproved:
+            return "same noise keys"
+        return "identical noise" if self.streams else "no noise"
+
+
+def check_streams(pairs: Iterable[Pair], recompute: Recompute | None = None) -> StreamCheck:
+    """Compare the noise receipts of paired runs on their common prefix.
+
+    A stream that only one run drew from has an empty common prefix and is fine.
+
+    Args:
+        pairs: the two records of each seed.
+        recompute: gives the digest of a prefix, so that receipts of different length can be proved too.
+    """
+    count, names = 0, set()
+    apart: dict[str, list[int]] = {}
+    unproved: dict[str, None] = {}
+    for base, other in pairs:
+        count += 1
+        for name in base.receipts.keys() & other.receipts.keys():
+            names.add(name)
+            verdict = _same(base.receipts[name], other.receipts[name], recompute)
+            if verdict is None:
+                unproved[name] = None
+            elif not verdict:
+                apart.setdefault(name, []).append(base.seed)
+    return StreamCheck(
+        pairs=count,
+        streams=len(names),
+        out_of_step={name: tuple(seeds) for name, seeds in sorted(apart.items())},
+        unproved=tuple(sorted(set(unproved) - set(apart))),
+    )
+
+
+def _same(a: StreamReceipt, b: StreamReceipt, recompute: Recompute | None) -> bool | None:
+    if (a.key, a.first, a.width) != (b.key, b.first, b.width):
+        return False
+    short, long = sorted((a, b), key=lambda receipt: receipt.count)
+    if short.count == long.count:
+        return a.digest == b.digest
+    if recompute is None:
+        return None if short.count else True
+    # Both digests must be what the key gives: then one is a prefix of the other.
+    return all(recompute(r.key, r.first, r.count, r.width) == r.digest for r in (long, short) if r.count)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairingReceipt:
+    """What pairing was worth for one metric.
+
+    Attributes:
+        pairs: pairs that have both values.
+        correlation: Pearson's, between the two cells over seeds; None when one of them does not vary.
+        variance_ratio: variance of a difference of unpaired runs over that of paired ones; None when
+            the paired differences do not vary (no noise is left) or fewer than 3 pairs exist.
+    """
+
+    pairs: int
+    correlation: float | None
+    variance_ratio: float | None
+
+    @property
+    def worth(self) -> int | None:
+        """Independent runs per cell that would give the same standard error."""
+        return None if self.variance_ratio is None else round(self.pairs * self.variance_ratio)
+
+    @property
+    def hurts(self) -> bool:
+        """Whether independent runs would have been better."""
+        return self.variance_ratio is not None and self.variance_ratio < 1.0
+
+    @property
+    def words(self) -> str:
+        """One clause for people."""
+        if self.worth is None:
+            return ""
+        if self.hurts:
+            return f"pairing did not help: {self.pairs} pairs were worth {self.worth} independent runs"
+        return f"{self.pairs} pairs were worth {self._worth}"
+
+    @property
+    def at_least(self) -> str:
+        """The same clause about the least of several."""
+        return f"{self.pairs} pairs were worth at least {self._worth}" if self.worth is not None else ""
+
+    @property
+    def _worth(self) -> str:
+        worth = self.worth or 0
+        return f"{worth:,} independent runs".replace(",", " ") if worth < 100_000 else "100 000 independent runs"
+
+
+def pairing_receipt(base: Sequence[float], other: Sequence[float]) -> PairingReceipt:
+    """How much the pairing narrowed the difference ``other - base``; the two go in the same order of seeds.
+
+    With n pairs the variance of the mean difference is ``var(d)/n``; with n independent runs per cell it is
+    ``(var(x) + var(y))/n``.  Their ratio is what one pair is worth in independent runs per cell.
+
+    Source: P. Glasserman, Monte Carlo Methods in Financial Engineering (2004), section 4.2 on common
+    random numbers; the ratio is 1/(1 - ρ) when both variances are equal.
+    """
+    n = len(base)
+    if n < 3:
+        return PairingReceipt(pairs=n, correlation=None, variance_ratio=None)
+    x, y = np.asarray(base, dtype=float), np.asarray(other, dtype=float)
+    vx, vy, vd = float(x.var(ddof=1)), float(y.var(ddof=1)), float((y - x).var(ddof=1))
+    correlation = float(np.corrcoef(x, y)[0, 1]) if vx > 0 and vy > 0 else None
+    # Below this the differences are rounding of equal numbers, and the ratio would be a random large one.
+    noise = 1e-24 * (float(np.abs(x).max()) + float(np.abs(y).max())) ** 2
+    return PairingReceipt(
+        pairs=n, correlation=correlation, variance_ratio=(vx + vy) / vd if vd > noise and vx + vy > 0 else None
+    )

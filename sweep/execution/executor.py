@@ -1,0 +1,72 @@
+"""Executor: takes shards from a queue and streams back records; and the one that does so in this process."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Protocol, Self
+
+from sweep.execution.shards import ShardQueue
+from sweep.execution.worker import execute_shard
+from sweep.results import RunRecord
+
+
+def cores() -> int:
+    """Cores this process may use; ``nproc`` and ``os.cpu_count`` tell of others, too."""
+    return len(os.sched_getaffinity(0))
+
+
+class Executor(Protocol):
+    """Runs shards somewhere; used in ``with``.
+
+    The records do not depend on which executor runs them, nor on the number of workers or the size of shards.
+    """
+
+    @property
+    def reason(self) -> str:
+        """Where the work is done and why, in one line for people; it may change meanwhile."""
+
+    def execute(self, queue: ShardQueue) -> Iterator[list[RunRecord]]:
+        """Empty the queue; yields the records of each shard as it finishes, in any order, each run once.
+
+        Raises:
+            ExecutorError: there is nowhere to run; what was yielded stands.
+        """
+
+    def stop(self) -> None:
+        """Take no more shards; :meth:`execute` ends when those in hand are done.  A signal handler may call it."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+class InlineExecutor:
+    """Runs shards one after the other in this process.
+
+    Args:
+        threads: threads that physics of different lanes runs on; one per core by default.
+        reason: why here.
+    """
+
+    def __init__(self, threads: int | None = None, reason: str = "inline: as asked") -> None:
+        self.threads = threads or cores()
+        self.reason = reason
+        self._stopped = False
+
+    def execute(self, queue: ShardQueue) -> Iterator[list[RunRecord]]:
+        """See :meth:`Executor.execute`."""
+        while not self._stopped and (shard := queue.take()) is not None:
+            records = execute_shard(shard, threads=self.threads)
+            queue.observe(shard, records)
+            yield records
+
+    def stop(self) -> None:
+        """See :meth:`Executor.stop`."""
+        self._stopped = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()

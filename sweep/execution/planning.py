@@ -1,0 +1,146 @@
+"""From what was asked to Plans and runs: everything is checked here, and nothing is written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sweep.design import Cell, Design, Run, SweepSpec, baseline_cell, expand, order_runs
+from sweep.digest import content_id
+from sweep.errors import InvalidInputError, Problem
+from sweep.execution.code import code_id
+from sweep.execution.provenance import provenance
+from sweep.plan.manifest import Manifest, load_manifest
+from sweep.plan.plan import Plan
+from sweep.results import AxisInfo, CellRow, MetricInfo, SweepHeader
+from sweep.runtime.resolve import Resolver
+
+SUBJECT = "the sweep cannot be planned"
+IDENTITY_HEX = 8
+MODEL_PLACE = ("file", "package", "xml")
+"""Where a model lies is not what it is: its digest is in the identity instead."""
+
+PROBED_CELLS = 32
+"""Cells still looked at when the base itself is wrong: each of them repeats the base's problems."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedSweep:
+    """A sweep that can run.
+
+    Attributes:
+        header: its identity; ``header.name`` is its folder's name.
+        cells: the distinct cells, in the design's order.
+        runs: every run, seed-major; cells that resolve to one Plan share run_ids.
+        duplicates: points of the design left out because an earlier one says the same.
+        base: the base manifest's Plan.
+        baseline: cell_id that the others are compared with, whether asked for or chosen.
+        source_folder: where the manifest's relative files are; None is the working directory.
+    """
+
+    header: SweepHeader
+    cells: tuple[CellRow, ...]
+    runs: tuple[Run, ...]
+    duplicates: int
+    base: Plan
+    baseline: str
+    source_folder: Path | None
+
+
+def plan_sweep(spec: SweepSpec) -> PlannedSweep:
+    """Expand the design and resolve one Plan per cell.
+
+    Raises:
+        InvalidInputError: every problem of the base, the cells and the baseline; each once, a cell's with its label.
+    """
+    folder = Path(spec.scene_dir).resolve() if spec.scene_dir is not None else None
+    manifest = load_manifest(spec.manifest, folder=folder)
+    design = expand(spec)
+    problems: dict[Problem, None] = {}
+    base, plans = _resolved(manifest, design.cells, problems)
+    baseline = _baseline(design, spec, problems)
+    if problems or base is None:
+        raise InvalidInputError(SUBJECT, problems)
+    rows = tuple(_row(cell, plans[cell.cell_id]) for cell in design.cells)
+    return PlannedSweep(
+        header=_header(spec, base, baseline),
+        cells=rows,
+        runs=order_runs(design, plans),
+        duplicates=design.duplicates,
+        base=base,
+        baseline=baseline,
+        source_folder=folder,
+    )
+
+
+def identity(document: Mapping[str, Any], model_id: str, code: str) -> str:
+    """The 8 hexadecimal digits in a sweep's folder name: base manifest, model and code, without cells and seeds.
+
+    Args:
+        document: the base manifest as plain data.
+        model_id: digest of the source model.
+        code: the code_id.
+    """
+    model = {key: value for key, value in document["model"].items() if key not in MODEL_PLACE}
+    return content_id([{**document, "model": model}, model_id, code])[:IDENTITY_HEX]
+
+
+def _resolved(
+    manifest: Manifest, cells: Sequence[Cell], problems: dict[Problem, None]
+) -> tuple[Plan | None, dict[str, Plan]]:
+    resolver = Resolver()
+    try:
+        base: Plan | None = resolver.resolve(manifest, {})
+    except InvalidInputError as error:
+        base = None
+        problems.update(dict.fromkeys(error.problems))
+        cells = cells[:PROBED_CELLS]
+    seen, plans = set(problems), dict[str, Plan]()
+    for cell in cells:
+        try:
+            plans[cell.cell_id] = resolver.resolve(manifest, cell.parameters)
+        except InvalidInputError as error:
+            new = [problem for problem in error.problems if problem not in seen]
+            seen.update(new)
+            problems.update(dict.fromkeys(Problem(f"{cell.label}: {p.path}".rstrip(": "), p.message) for p in new))
+    return base, plans
+
+
+def _baseline(design: Design, spec: SweepSpec, problems: dict[Problem, None]) -> str:
+    try:
+        return baseline_cell(design, spec)
+    except InvalidInputError as error:
+        problems.update(dict.fromkeys(error.problems))
+        return ""
+
+
+def _row(cell: Cell, plan: Plan) -> CellRow:
+    return CellRow(
+        cell_id=cell.cell_id,
+        ordinal=cell.ordinal,
+        label=cell.label,
+        values=cell.values,
+        parameters=cell.parameters,
+        plan_id=plan.plan_id,
+    )
+
+
+def _header(spec: SweepSpec, base: Plan, baseline: str) -> SweepHeader:
+    document, code = base.manifest.document(), code_id(base)
+    name = re.sub(r"[^\w.-]+", "-", spec.name or spec.scene).strip("-.") or "sweep"
+    metrics = base.manifest.metrics.items()
+    return SweepHeader(
+        name=f"{name}-{identity(document, base.model.source_id, code)}",
+        scene=spec.scene,
+        manifest=document,
+        model_id=base.model.source_id,
+        code_id=code,
+        axes={a.name: AxisInfo(nominal=a.nominal, unit=a.unit, bindings=a.bindings) for a in spec.axes},
+        metrics={n: MetricInfo(unit=m.unit, better=m.better, window=m.window) for n, m in metrics},
+        # A baseline that nobody asked for is chosen anew by readers: the nominal cell may be added later.
+        baseline=baseline if spec.baseline else None,
+        provenance=provenance(spec.overrides),
+    )

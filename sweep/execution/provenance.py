@@ -1,0 +1,76 @@
+"""Who asked for a sweep, when, with what: for people, and for whoever runs it again."""
+
+from __future__ import annotations
+
+import getpass
+import platform
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib import metadata
+from typing import Any
+
+import sweep
+
+PACKAGES = ("mujoco", "numpy", "ray", "mlflow", "hydra-core", "omegaconf", "pydantic", "scipy", "openarm-mujoco")
+"""Packages whose versions are recorded if they are installed."""
+
+GIT_S = 5.0
+"""How long git may take to answer [s]; a repository on a slow disk is not worth waiting for."""
+
+
+def provenance(overrides: Sequence[str] = ()) -> dict[str, Any]:
+    """What this process can say about a sweep it starts, as plain data.
+
+    Args:
+        overrides: the words of the command line.
+    """
+    return {
+        "command": ["python", "-m", "sweep", *overrides],
+        "argv": list(sys.argv),
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": versions(),
+        "git": git_state(),
+        "user": _user(),
+        "host": socket.gethostname(),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Versions of this package, of Python and of what matters beside them; nothing is imported for it."""
+    found = {"sweep": sweep.__version__, "python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def git_state() -> dict[str, Any] | None:
+    """Commit, branch and dirtiness of the working directory; None where there is no repository or no git."""
+    commit = _git("rev-parse", "HEAD")
+    if not commit:
+        return None
+    # Only tracked files: the sweep's own folder is untracked and would make every later session dirty.
+    changes = _git("status", "--porcelain", "--untracked-files=no")
+    return {"commit": commit, "branch": _git("rev-parse", "--abbrev-ref", "HEAD") or "", "dirty": bool(changes)}
+
+
+def _git(*words: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", "--no-optional-locks", *words], capture_output=True, text=True, timeout=GIT_S, check=False
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "unknown"  # a container may run as a number without a name

@@ -1,0 +1,243 @@
+"""Ray: a cluster of one's own or an existing one, and the executor that keeps its workers busy.
+
+Ray is imported when it is started, in the thread that starts it: the import alone takes seconds on a cold disk.
+Ray's own retries are off.  A worker's death is seen here: what it had in hand is halved until the run is found
+that kills it, what waited behind that goes on elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+from sweep.design.run import Run
+from sweep.errors import ExecutorError
+from sweep.execution.isolation import Isolation
+from sweep.execution.ray_session import RaySession
+from sweep.execution.shards import Shard, ShardQueue
+from sweep.execution.worker import execute_shard
+from sweep.plan.plan import Plan
+from sweep.results import RunRecord
+
+WINDOW = 2
+"""Shards in the hands of one worker: one at work and one that waits, so that it never idles for the driver."""
+
+POLL_S = 0.5
+"""How long one wait for Ray lasts [s]; between two, signals and stops are noticed."""
+
+PATIENCE_S = 300.0
+"""How long no worker may come up, with none at work [s], before the cluster counts as full."""
+
+FETCH_S = 30.0
+RESTARTS = 5
+"""Restarts in a row that may fail before a worker is replaced."""
+
+
+class ShardWorker:
+    """A worker's end: it has the Plans, and shards come as indices into them."""
+
+    def __init__(self, plans: Sequence[Plan]) -> None:
+        self._plans = plans
+
+    def ready(self) -> bool:
+        """Answered once the process is up and has its Plans."""
+        return True
+
+    def run(self, shard: Sequence[tuple[int, int, str, str]]) -> list[RunRecord]:
+        """Run (plan index, seed, run_id, cell_id) tuples."""
+        return execute_shard(
+            [Run(run_id=run, plan=self._plans[plan], seed=seed, cell_id=cell) for plan, seed, run, cell in shard]
+        )
+
+
+@dataclass(slots=True, eq=False)
+class _Seat:
+    """One worker as the driver sees it: not ready while ``opening`` is there; shards run in the order of ``flying``."""
+
+    actor: Any
+    opening: Any
+    flying: deque[tuple[Any, Shard]] = field(default_factory=deque)
+    was_open: bool = False
+    failures: int = 0
+
+    @property
+    def refs(self) -> list[Any]:
+        return [self.opening] if self.opening is not None else [ref for ref, _ in self.flying]
+
+
+class RayExecutor:
+    """Runs shards on Ray workers, one process and one core each.
+
+    Args:
+        workers: how many; by default one per core of this machine, or of the cluster.
+        address: an existing cluster (``auto``, ``ray://...``, ``host:port``); by default ``RAY_ADDRESS``, else one
+            is started on this machine and ends with this executor.
+        pythonpath: import folders for the workers; by default the driver's own, without installed packages.
+        reason: why Ray.
+    """
+
+    def __init__(
+        self,
+        workers: int | None = None,
+        address: str | None = None,
+        pythonpath: Sequence[str] | None = None,
+        *,
+        reason: str = "ray: as asked",
+    ) -> None:
+        self.reason = reason
+        self._session = RaySession(workers, address, pythonpath)
+        self._stopped = False
+        self._isolation = Isolation()
+
+    def start(self) -> None:
+        """Begin to start or reach Ray, in the background."""
+        self._session.start()
+
+    @property
+    def is_up(self) -> bool:
+        """Whether the start is over, well or not."""
+        return self._session.is_up
+
+    def wait(self) -> int:
+        """Wait until Ray is up.
+
+        Returns:
+            The number of workers there will be.
+
+        Raises:
+            ExecutorError: Ray cannot be started or reached, or has fewer cores than workers were asked for.
+        """
+        return self._session.wait()
+
+    def stop(self) -> None:
+        """See :meth:`sweep.execution.executor.Executor.stop`."""
+        self._stopped = True
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+        self._session.close()
+
+    def execute(self, queue: ShardQueue) -> Iterator[list[RunRecord]]:
+        """See :meth:`sweep.execution.executor.Executor.execute`."""
+        workers = self.wait()
+        queue.workers = workers
+        if not len(queue) or self._stopped:
+            return
+        crew = _Crew(self._session, queue.plans(), min(workers, len(queue)), self._isolation)
+        try:
+            while True:
+                if not self._stopped:
+                    crew.fill(queue)
+                elif not crew.is_busy:
+                    return
+                if not crew.is_busy and not len(queue):
+                    return
+                yield from crew.collect(queue)
+        finally:
+            crew.dismiss()
+
+
+class _Crew:
+    """The workers of one execution."""
+
+    def __init__(self, session: RaySession, plans: Sequence[Plan], count: int, isolation: Isolation) -> None:
+        self._ray = session.ray
+        self._index = {plan.plan_id: index for index, plan in enumerate(plans)}
+        # Once for all workers; the reference also keeps them in the store for workers that restart.
+        self._plans = self._ray.put(list(plans))
+        options = {"num_cpus": 1, "max_restarts": -1, "max_task_retries": 0, "scheduling_strategy": "SPREAD"}
+        self._remote = self._ray.remote(**options, **session.actor_options)(ShardWorker)
+        self._isolation = isolation
+        self._idle_s = 0.0
+        self._seats = [self._seat() for _ in range(count)]
+
+    def _seat(self) -> _Seat:
+        actor = self._remote.remote(self._plans)
+        return _Seat(actor, actor.ready.remote())
+
+    @property
+    def is_busy(self) -> bool:
+        return any(seat.flying for seat in self._seats)
+
+    def fill(self, queue: ShardQueue) -> None:
+        """Give every open worker what its window holds, one shard in turn."""
+        for depth in range(WINDOW):
+            for seat in self._seats:
+                if seat.opening is None and len(seat.flying) <= depth and (shard := queue.take()) is not None:
+                    runs = [(self._index[r.plan.plan_id], r.seed, r.run_id, r.cell_id) for r in shard]
+                    seat.flying.append((seat.actor.run.remote(runs), shard))
+
+    def collect(self, queue: ShardQueue) -> Iterator[list[RunRecord]]:
+        """Wait a little; yield what came back."""
+        refs = {ref: seat for seat in self._seats for ref in seat.refs}
+        done, _ = self._ray.wait(list(refs), num_returns=1, timeout=POLL_S)
+        self._check_patience(bool(done) or self.is_busy)
+        for ref in done:
+            seat = refs[ref]
+            if ref is seat.opening:
+                self._opened(seat)
+            else:
+                yield from self._landed(seat, queue)
+
+    def _opened(self, seat: _Seat) -> None:
+        try:
+            self._ray.get(seat.opening)
+        except self._ray.exceptions.RayError as error:
+            if not seat.was_open and isinstance(error, self._ray.exceptions.ActorDiedError):
+                raise ExecutorError(f"Ray's workers cannot start: {_cause(error)}") from error
+            seat.failures += 1
+            if seat.failures < RESTARTS and not isinstance(error, self._ray.exceptions.ActorDiedError):
+                seat.opening = seat.actor.ready.remote()
+            else:
+                self._seats[self._seats.index(seat)] = self._seat()
+            return
+        seat.opening, seat.was_open, seat.failures = None, True, 0
+
+    def _landed(self, seat: _Seat, queue: ShardQueue) -> Iterator[list[RunRecord]]:
+        """The worker's oldest shard is back, or the worker died with it."""
+        ref, shard = seat.flying[0]
+        try:
+            records = self._ray.get(ref, timeout=FETCH_S)
+        except self._ray.exceptions.RayError as error:
+            yield from self._died(seat, _cause(error), queue)
+            return
+        seat.flying.popleft()
+        queue.observe(shard, records)
+        yield [replace(record, attempt=self._isolation.attempt(record.run_id)) for record in records]
+
+    def _died(self, seat: _Seat, cause: str, queue: ShardQueue) -> Iterator[list[RunRecord]]:
+        """Only the oldest shard can be the culprit; the ones behind it never began."""
+        _, suspect = seat.flying.popleft()
+        innocent = [shard for _, shard in seat.flying]
+        seat.flying.clear()
+        halves, lost = self._isolation.died(suspect, cause)
+        queue.put_back([*halves, *innocent])
+        # Calls fail until the worker is back: it gets none before it answers.
+        seat.opening = seat.actor.ready.remote()
+        if lost:
+            yield lost
+
+    def _check_patience(self, is_alive: bool) -> None:
+        self._idle_s = 0.0 if is_alive else self._idle_s + POLL_S
+        if self._idle_s >= PATIENCE_S:
+            raise ExecutorError(
+                f"No Ray worker came up in {PATIENCE_S:g} s: the cluster is full or cannot start processes. "
+                "See `ray status`, ask for fewer with executor.workers=, or use executor=inline."
+            )
+
+    def dismiss(self) -> None:
+        """Let the workers go, whatever they are at."""
+        for seat in self._seats:
+            self._ray.kill(seat.actor, no_restart=True)
+
+
+def _cause(error: Exception) -> str:
+    """The first line of Ray's account that says something."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__

@@ -1,0 +1,189 @@
+"""RaySession: this process's connection to Ray, started and ended by a thread of its own."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+import secrets
+import shutil
+import sys
+import sysconfig
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from sweep.errors import ExecutorError
+from sweep.execution.executor import cores
+
+STORE_BYTES = 256 * 2**20
+"""Object store of a cluster of our own [bytes]: Plans are small, and the default is a third of the memory."""
+
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+
+_SETTINGS = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    # Under `uv run` Ray would zip the whole working directory and start each worker through uv.
+    "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_DEDUP_LOGS": "0",
+}
+_log = logging.getLogger("sweep.ray")
+
+
+class RaySession:
+    """Ray for the time of one sweep.
+
+    The thread that starts Ray lives as long as it does: Linux kills Ray's processes when the *thread* ends that
+    started them, because they are told to die with their parent.
+
+    Args:
+        workers: cores to use; None means all.
+        address: an existing cluster; None means ``RAY_ADDRESS``, else a cluster of our own.
+        pythonpath: import folders for the workers; None means the driver's own.
+    """
+
+    def __init__(self, workers: int | None, address: str | None, pythonpath: Sequence[str] | None) -> None:
+        self._workers = workers
+        self._address = address or os.environ.get("RAY_ADDRESS") or None
+        self._env = _worker_environment(pythonpath if pythonpath is not None else user_paths())
+        self._up, self._release = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._live, name="ray-session", daemon=True)
+        self._failure: BaseException | None = None
+        self._folder: str | None = None
+        self._borrowed = False
+        self.ray: Any = None
+
+    def start(self) -> None:
+        """Begin; returns at once.  Starting twice is fine."""
+        if self._thread.ident is None:
+            self._thread.start()
+
+    @property
+    def is_up(self) -> bool:
+        """Whether the start is over, well or not."""
+        return self._up.is_set()
+
+    @property
+    def actor_options(self) -> dict[str, Any]:
+        """What actors need in a Ray that somebody else started in this process."""
+        return {"runtime_env": {"env_vars": self._env}} if self._borrowed else {}
+
+    def wait(self) -> int:
+        """See :meth:`sweep.execution.ray_executor.RayExecutor.wait`."""
+        self.start()
+        self._up.wait()
+        if isinstance(self._failure, ExecutorError):
+            raise self._failure
+        if self._failure is not None:
+            where = f"reached at {self._address}" if self._address else "started"
+            text = " ".join(str(self._failure).split())
+            raise ExecutorError(f"Ray cannot be {where}: {text}") from self._failure
+        assert self._workers is not None
+        return self._workers
+
+    def close(self) -> None:
+        """End what this session started, and remove its files."""
+        self._release.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def _live(self) -> None:
+        try:
+            self._open()
+        except BaseException as error:  # noqa: BLE001 - carried over to the thread that waits
+            self._failure = error
+        self._up.set()
+        self._release.wait()
+        self._close()
+
+    def _open(self) -> None:
+        for name, value in _SETTINGS.items():
+            os.environ.setdefault(name, value)
+        self.ray = importlib.import_module("ray")
+        logging.getLogger("ray").setLevel(logging.ERROR)
+        self._borrowed = self.ray.is_initialized()
+        if not self._borrowed:
+            common = {"log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": True}
+            with _plain_stdout(), _daemon_environment(local=self._address in (None, "local")):
+                self.ray.init(**common, **self._place(), runtime_env={"env_vars": self._env})
+        self._check_resources()
+
+    def _place(self) -> dict[str, Any]:
+        if self._address not in (None, "local"):
+            return {"address": self._address}  # an existing cluster refuses sizes
+        self._workers = self._workers or cores()
+        # A folder of our own can be removed without harm to other sessions.  Not under TMPDIR: Ray's sockets lie in
+        # it, and their paths may not be long.
+        self._folder = tempfile.mkdtemp(prefix="sweep-ray-", dir="/tmp")
+        return {
+            "address": "local",
+            "num_cpus": self._workers,
+            "include_dashboard": False,
+            "object_store_memory": STORE_BYTES,
+            "_temp_dir": self._folder,
+        }
+
+    def _check_resources(self) -> None:
+        there = int(self.ray.cluster_resources().get("CPU", 0))
+        wanted = self._workers or there
+        if wanted > there or not there:
+            # Ray would wait for ever without a word.
+            raise ExecutorError(
+                f"{wanted or 1} Ray workers need a core each, and the cluster has {there} in all; ask for fewer with "
+                "executor.workers=, or add nodes."
+            )
+        self._workers = wanted
+
+    def _close(self) -> None:
+        if self.ray is not None and not self._borrowed and self.ray.is_initialized():
+            self.ray.shutdown()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def user_paths() -> list[str]:
+    """The driver's import folders that are not Python's own or installed packages, absolute."""
+    installed = [os.path.realpath(path) for path in (sys.prefix, sys.base_prefix, *sysconfig.get_paths().values())]
+    found = [os.path.realpath(path or os.getcwd()) for path in sys.path]
+    mine = [p for p in found if not any(p == i or p.startswith(i + os.sep) for i in installed) and os.path.exists(p)]
+    return list(dict.fromkeys(mine))
+
+
+def _worker_environment(pythonpath: Sequence[str]) -> dict[str, str]:
+    threads = dict.fromkeys(ONE_THREAD, "1")
+    return {**threads, "PYTHONDONTWRITEBYTECODE": "", "PYTHONPATH": os.pathsep.join(pythonpath)}
+
+
+@contextmanager
+def _daemon_environment(*, local: bool) -> Iterator[None]:
+    """What Ray's own processes should inherit when they are started here.
+
+    Without byte code every one of them compiles all it imports.  A token of our own keeps other users of the machine
+    out of the cluster; without one, Ray would write one into the home folder.
+    """
+    before: Mapping[str, str | None] = {n: os.environ.get(n) for n in ("PYTHONDONTWRITEBYTECODE", "RAY_AUTH_TOKEN")}
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    if local and "RAY_AUTH_TOKEN_PATH" not in os.environ:
+        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+    try:
+        yield
+    finally:
+        if before["PYTHONDONTWRITEBYTECODE"] is not None:
+            os.environ["PYTHONDONTWRITEBYTECODE"] = before["PYTHONDONTWRITEBYTECODE"]
+
+
+@contextmanager
+def _plain_stdout() -> Iterator[None]:
+    """Send what Ray's daemons say about dead workers to our log: Ray prints it to stdout, whatever it is told."""
+    module = importlib.import_module("ray._private.worker")
+    if hasattr(module, "print_to_stdstream"):
+        module.print_to_stdstream = _to_log
+    yield
+
+
+def _to_log(data: Mapping[str, Any], *_: object, **__: object) -> None:
+    for line in data.get("lines", ()):
+        _log.debug("%s: %s", data.get("pid", "ray"), line)

@@ -1,0 +1,97 @@
+"""execute_shard: the one function that travels to where runs execute."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from sweep.design.run import Run
+from sweep.execution.code import code_id
+from sweep.execution.node import node_fingerprint
+from sweep.results import Outcome, RunRecord, Status
+from sweep.runtime.batch import InstanceBatch
+
+
+def execute_shard(runs: Sequence[Run], *, threads: int = 1) -> list[RunRecord]:
+    """Simulate runs, those of one layout together; one record each, in the order given.
+
+    It raises nothing but KeyboardInterrupt: an exception is isolated by halving, and a run that raises alone is
+    a fault of that run.
+
+    Args:
+        runs: what to simulate.
+        threads: threads that physics of different lanes runs on.
+    """
+    records: dict[str, RunRecord] = {}
+    for lanes in _by_layout(runs):
+        for record in _isolated(lanes, threads):
+            records[record.run_id] = record
+    return [records[run.run_id] for run in runs]
+
+
+def _by_layout(runs: Sequence[Run]) -> Iterator[list[Run]]:
+    groups: dict[str, list[Run]] = {}
+    for run in runs:
+        groups.setdefault(run.plan.layout, []).append(run)
+    yield from groups.values()
+
+
+def _isolated(runs: Sequence[Run], threads: int) -> list[RunRecord]:
+    started = time.perf_counter()
+    try:
+        return _simulate(runs, threads)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - user code may raise anything, sys.exit() too
+        if len(runs) == 1:
+            return [_broken(runs[0], error, time.perf_counter() - started)]
+    half = len(runs) // 2
+    return [*_isolated(runs[:half], threads), *_isolated(runs[half:], threads)]
+
+
+def _simulate(runs: Sequence[Run], threads: int) -> list[RunRecord]:
+    started = time.perf_counter()
+    code = [code_id(run.plan) for run in runs]
+    batch = InstanceBatch([run.plan for run in runs], [run.seed for run in runs], threads=threads)
+    records = batch.run()
+    share = (time.perf_counter() - started) / len(runs)
+    node = node_fingerprint()
+    return [
+        replace(record, run_id=run.run_id, code_id=its_code, node=node, wall_s=share)
+        for run, record, its_code in zip(runs, records, code, strict=True)
+    ]
+
+
+def _broken(run: Run, error: BaseException, wall_s: float) -> RunRecord:
+    """The record of a run outside whose phases something raised, for example a controller's constructor."""
+    text = " ".join(str(error).split())
+    outcome = Outcome(status=Status.FAULTED, kind="component", message=f"{type(error).__name__}: {text}".rstrip(": "))
+    return _without_result(run, outcome, wall_s=wall_s, code=_code_of(run))
+
+
+def lost_record(run: Run, message: str, attempt: int) -> RunRecord:
+    """The record of a run whose worker died with it, every time it was tried."""
+    return replace(_without_result(run, Outcome(status=Status.LOST, message=message), code=_code_of(run)),
+                   attempt=attempt)  # fmt: skip
+
+
+def _without_result(run: Run, outcome: Outcome, *, wall_s: float = 0.0, code: str) -> RunRecord:
+    return RunRecord(
+        run_id=run.run_id,
+        plan_id=run.plan.plan_id,
+        seed=run.seed,
+        outcome=outcome,
+        metrics=dict.fromkeys(run.plan.manifest.metrics),
+        summaries={},
+        trace_digest="",
+        receipts={},
+        code_id=code,
+        node=node_fingerprint(),
+        wall_s=wall_s,
+    )
+
+
+def _code_of(run: Run) -> str:
+    try:
+        return code_id(run.plan)
+    except Exception:  # noqa: BLE001 - a controller that cannot be imported here has no code to speak of
+        return ""

@@ -1,0 +1,61 @@
+"""Field types of the Manifest: quantities with units, names, one-or-many lists."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+
+from sweep.plan.units import exact_seconds, quantity
+
+
+class Section(BaseModel):
+    """A strict, immutable part of the Manifest: no unknown keys, no silent conversions, no NaN."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, populate_by_name=True, use_enum_values=True
+    )
+
+
+def _seconds(value: Any) -> float:
+    return float(exact_seconds(value))
+
+
+def _number(value: Any) -> Any:
+    return quantity(value, "") if isinstance(value, str) else value
+
+
+def one_or_many(value: Any) -> Any:
+    """A lone entry as a tuple of one; a list as a tuple."""
+    if isinstance(value, str | int | float):
+        return (value,)
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _rows(value: Any) -> Any:
+    return tuple(tuple(row) if isinstance(row, list) else row for row in value) if isinstance(value, list) else value
+
+
+Seconds = Annotated[float, BeforeValidator(_seconds), Field(ge=0)]
+"""A duration [s]: a number, or text such as ``7 ms`` or ``1/240``."""
+
+PositiveSeconds = Annotated[float, BeforeValidator(_seconds), Field(gt=0)]
+"""A duration greater than zero [s]."""
+
+Number = Annotated[float, BeforeValidator(_number)]
+"""A finite number, or its text."""
+
+NonNegative = Annotated[float, BeforeValidator(_number), Field(ge=0)]
+"""A finite number of at least zero."""
+
+Numbers = Annotated[tuple[Number, ...], BeforeValidator(one_or_many), Field(min_length=1)]
+"""One number or a list of them."""
+
+Waypoints = Annotated[tuple[tuple[Number, ...], ...], BeforeValidator(_rows), Field(min_length=2)]
+"""Rows of numbers, one row a waypoint."""
+
+Names = Annotated[tuple[str, ...], BeforeValidator(one_or_many), Field(min_length=1)]
+"""One name of the model or a list of them."""
+
+Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+"""An id that people give: letters, digits and underscores."""

@@ -1,0 +1,225 @@
+"""Exact reading of what people write: times as rationals, quantities as SI floats, units off field names.
+
+A float cannot say 1/60; whoever writes ``1/60`` in Python means it all the same.  So a float is read
+as the simplest rational within one ulp of it, once, and everything after that is exact.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Integral, Rational
+from types import MappingProxyType
+
+from sweep.errors import GridError, InvalidInputError, Problem
+
+Seconds = int | float | Fraction | Decimal | str
+"""A duration as people give it [s]: a number, or a text such as ``"1/240"`` or ``"7 ms"``."""
+
+MAX_EXPONENT = 400
+"""Powers of ten beyond this are refused: no float reaches them, and reading one exactly could take for ever."""
+
+MAX_TEXT = 120
+"""Longest text read as a number."""
+
+_NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+_TEXT = re.compile(rf"\s*(?P<top>{_NUMBER})(?:\s*/\s*(?P<bottom>{_NUMBER}))?\s*(?P<unit>\D.*)?", re.ASCII | re.DOTALL)
+_EXAMPLES = '0.002, "0.002", "1/240", "7 ms", "5 us", "1e-3", "2 min"'
+_PI = Fraction("3.14159265358979323846264338327950288419716939937510")
+_MILLI, _MICRO, _NANO = Fraction(1, 10**3), Fraction(1, 10**6), Fraction(1, 10**9)
+_ONE, _HUNDREDTH, _KILO = Fraction(1), Fraction(1, 100), Fraction(1000)
+
+UNITS: MappingProxyType[str, MappingProxyType[str, Fraction]] = MappingProxyType(
+    {
+        unit: MappingProxyType(spellings)
+        for unit, spellings in {
+            "": {"%": _HUNDREDTH, "ppm": _MICRO},
+            "s": {"s": _ONE, "sec": _ONE, "ms": _MILLI, "us": _MICRO, "µs": _MICRO, "μs": _MICRO, "ns": _NANO}
+            | {"min": Fraction(60), "h": Fraction(3600)},
+            "rad": {"rad": _ONE, "mrad": _MILLI, "urad": _MICRO, "deg": _PI / 180, "°": _PI / 180, "rev": 2 * _PI},
+            "m": {"m": _ONE, "km": _KILO, "cm": _HUNDREDTH, "mm": _MILLI, "um": _MICRO, "µm": _MICRO, "nm": _NANO},
+            "kg": {"kg": _ONE, "g": _MILLI, "mg": _MICRO, "t": _KILO},
+            "N": {"N": _ONE, "n": _ONE, "mN": _MILLI, "kN": _KILO},
+            "N m": {"N m": _ONE, "Nm": _ONE, "N*m": _ONE, "N·m": _ONE, "nm": _ONE, "mN m": _MILLI, "mNm": _MILLI}
+            | {"kN m": _KILO, "kNm": _KILO},
+            "Hz": {"Hz": _ONE, "hz": _ONE, "mHz": _MILLI, "kHz": _KILO, "khz": _KILO, "MHz": _KILO**2},
+            "m/s": {"m/s": _ONE, "mm/s": _MILLI, "cm/s": _HUNDREDTH, "km/h": Fraction(1000, 3600)},
+            "rad/s": {"rad/s": _ONE, "mrad/s": _MILLI, "deg/s": _PI / 180, "°/s": _PI / 180, "rpm": _PI / 30},
+            "m/s^2": {"m/s^2": _ONE, "m/s2": _ONE, "m/s²": _ONE, "mm/s^2": _MILLI},
+            "rad/s^2": {"rad/s^2": _ONE, "rad/s2": _ONE, "rad/s²": _ONE, "deg/s^2": _PI / 180},
+        }.items()
+    }
+)
+"""SI unit -> the spellings read for it -> what one of them is in SI.  ``""`` is the plain number."""
+
+_SUFFIXES = MappingProxyType(
+    {"s": "s", "rad": "rad", "m": "m", "kg": "kg", "n": "N", "nm": "N m", "hz": "Hz", "s2": "s^2", "m2": "m^2"}
+    | {"sqrtHz": "sqrt(Hz)", "sqrtS": "sqrt(s)"}
+)
+
+
+def exact_seconds(value: Seconds) -> Fraction:
+    """The exact duration that ``value`` means.
+
+    Args:
+        value: int, Fraction and Decimal as they are; a float as the simplest rational within one ulp;
+            a text as an exact decimal or quotient, in seconds or with a unit of time.
+
+    Returns:
+        The duration [s]; it may be negative, callers check the sign.
+
+    Raises:
+        GridError: a bool, NaN, an infinity, another type, or a text that is not a duration.
+    """
+    try:
+        return _exact(value, "s")
+    except (ValueError, ArithmeticError) as error:
+        raise GridError(f"{value!r} is not a duration ({error}); allowed are, for example, {_EXAMPLES}") from None
+
+
+def quantity(value: Seconds, unit: str) -> float:
+    """The SI float nearest to what ``value`` means.
+
+    Args:
+        value: a number, already in the SI unit, or a text such as ``"5 mm"``, ``"3 deg"`` or ``"5%"``.
+        unit: the SI unit, as a field suffix (``"s"``, ``"n"``, ``"nm"``) or as written (``"N m"``, ``"rad/s"``).
+
+    Returns:
+        The value in the SI unit, correctly rounded.
+
+    Raises:
+        InvalidInputError: not a finite number, or a text of another unit; the allowed units are named.
+    """
+    unit = _SUFFIXES.get(unit, unit)
+    try:
+        if isinstance(value, float):
+            return _finite(float(value))
+        return _finite(float(_exact(value, unit)))
+    except (ValueError, ArithmeticError) as error:
+        what = f"a quantity in {unit}" if unit else "a plain number"
+        message = f"{value!r} is not {what} ({error}); allowed are a number{_allowed(unit)}"
+        raise InvalidInputError("quantity", [Problem("", message)]) from None
+
+
+def unit_of(field_name: str) -> str:
+    """The SI unit that a field name's suffix says: ``latency_s`` is in ``"s"``, ``std_rad_per_s`` in ``"rad/s"``.
+
+    Returns:
+        The unit, ``""`` for a plain number such as ``scale``.
+    """
+    tokens = field_name.replace("_sqrt_hz", "_sqrtHz").replace("_sqrt_s", "_sqrtS").split("_")
+    first = len(tokens)
+    while first > 1 and (tokens[first - 1] in _SUFFIXES or tokens[first - 1] == "per"):
+        first -= 1
+    groups = " ".join(_SUFFIXES.get(token, token) for token in tokens[first:]).split("per")
+    parts = [group.strip() for group in groups]
+    if len(parts) == 1:
+        return parts[0]
+    return "" if "" in parts[1:] else "/".join([parts[0] or "1", *parts[1:]])
+
+
+def decimal_seconds(seconds: Fraction) -> str:
+    """A duration for people, ``"0.005 s"``; one without a short decimal adds its quotient, ``"... s (1/240)"``."""
+    digits = _decimal_digits(seconds.denominator)
+    if digits is None:
+        return f"{Decimal(repr(float(seconds))):f} s ({seconds})"
+    scaled = abs(seconds.numerator) * 10**digits // seconds.denominator
+    text = str(scaled).rjust(digits + 1, "0")
+    sign = "-" if seconds < 0 else ""
+    return f"{sign}{text[:-digits]}.{text[-digits:]} s" if digits else f"{sign}{text} s"
+
+
+def simplest_rational(value: float) -> Fraction:
+    """The rational of the least denominator within one ulp of ``value``, the nearest one if several share it.
+
+    Args:
+        value: a finite float.
+
+    Returns:
+        A rational of the same sign; zero for zero only.
+    """
+    exact = Fraction(value)
+    if abs(value) < sys.float_info.min:
+        return exact  # one ulp of a subnormal is no longer a small error, and would reach zero
+    ulp = Fraction(math.ulp(value))
+    denominator = _least_denominator(abs(exact) - ulp, abs(exact) + ulp)
+    return Fraction(round(exact * denominator), denominator)
+
+
+def _least_denominator(low: Fraction, high: Fraction) -> int:
+    """Least denominator of a rational in [low, high], 0 <= low < high: down the Stern-Brocot tree in whole runs."""
+    # (before, now) are denominators of the last two convergents of the path that low and high still share.
+    before, now = 1, 0
+    while True:
+        whole = -(-low.numerator // low.denominator)
+        if whole <= high:
+            return whole * now + before
+        whole -= 1
+        before, now = now, whole * now + before
+        low, high = 1 / (high - whole), 1 / (low - whole)
+
+
+def _exact(value: object, unit: str) -> Fraction:
+    """``value`` as an exact rational in ``unit``; ValueError or ArithmeticError if it cannot be read."""
+    if isinstance(value, bool):
+        raise ValueError("a truth value is not a number")
+    if isinstance(value, str):
+        return _exact_text(value, unit)
+    if isinstance(value, float):
+        return simplest_rational(_finite(float(value)))
+    if isinstance(value, Decimal):
+        return _exact_decimal(value)
+    if isinstance(value, Integral):
+        return Fraction(int(value))
+    if isinstance(value, Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
+    raise ValueError(f"a {type(value).__name__} is not a number here")
+
+
+def _exact_text(text: str, unit: str) -> Fraction:
+    match = _TEXT.fullmatch(text) if len(text) <= MAX_TEXT else None
+    if match is None:
+        raise ValueError("no number can be read from it")
+    value = _exact_decimal(Decimal(match["top"]))
+    if match["bottom"] is not None:
+        bottom = _exact_decimal(Decimal(match["bottom"]))
+        if not bottom:
+            raise ValueError("it divides by zero")
+        value /= bottom
+    spelling = " ".join((match["unit"] or "").split())
+    return value * _factor(spelling, unit)
+
+
+def _exact_decimal(value: Decimal) -> Fraction:
+    if not value.is_finite():
+        raise ValueError("it is not finite")
+    if value and abs(value.adjusted()) > MAX_EXPONENT:
+        raise ValueError("its power of ten is out of reach")
+    return Fraction(value) if value else Fraction(0)
+
+
+def _factor(spelling: str, unit: str) -> Fraction:
+    if spelling in ("", unit):
+        return _ONE
+    if unit not in UNITS or spelling not in UNITS[unit]:
+        raise ValueError(f"its unit is {spelling!r}")
+    return UNITS[unit][spelling]
+
+
+def _finite(value: float) -> float:
+    if not math.isfinite(value):
+        raise ValueError("it is not finite")
+    return value
+
+
+def _allowed(unit: str) -> str:
+    spellings = UNITS.get(unit, (unit,))
+    return ", or a text with one of the units " + ", ".join(spellings)
+
+
+def _decimal_digits(denominator: int, limit: int = 18) -> int | None:
+    """Digits after the point of an exact decimal over ``denominator``; None if none of at most ``limit`` exists."""
+    return next((digits for digits in range(limit + 1) if 10**digits % denominator == 0), None)

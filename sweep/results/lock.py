@@ -1,0 +1,69 @@
+"""One writer per sweep folder: an advisory lock that dies with its process."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import socket
+import time
+from pathlib import Path
+
+from sweep.errors import LedgerError
+
+PATIENCE_S = 1.0
+"""How long a writer retries [s]: a reader that asks :func:`is_held` holds the lock for microseconds."""
+
+
+class WriterLock:
+    """Exclusive ``flock`` on a file beside the ledger; the kernel drops it when the process dies, however it dies."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise LedgerError(f"The sweep folder {path.parent} cannot be written: {error.strerror}.") from error
+        self._acquire()
+        os.ftruncate(self._file, 0)
+        os.pwrite(self._file, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
+
+    def _acquire(self) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() < deadline:
+                    time.sleep(0.02)
+                    continue
+                owner = os.pread(self._file, 200, 0).decode(errors="replace") or "another process"
+                os.close(self._file)
+                raise LedgerError(
+                    f"{owner} is writing the sweep in {self._path.parent}; only one can. "
+                    "Wait for it, stop it, or give this sweep another name."
+                ) from None
+            except OSError as error:
+                os.close(self._file)
+                raise LedgerError(f"{self._path} cannot be locked on this file system: {error.strerror}.") from error
+            return
+
+    def release(self) -> None:
+        """Give the lock back."""
+        os.close(self._file)
+
+
+def is_held(path: Path) -> bool:
+    """Whether a living writer holds the lock; asked from any process."""
+    try:
+        file = os.open(path, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(file)
+    return False

@@ -1,0 +1,115 @@
+"""What one run left behind: an outcome, metrics, summaries, receipts; plain values that travel and merge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class Status(StrEnum):
+    """How a run ended; the one taxonomy of ledger, MLflow, tables and plots."""
+
+    COMPLETED = "completed"
+    ENDED = "ended"
+    FAULTED = "faulted"
+    TIMED_OUT = "timed_out"
+    LOST = "lost"
+    CANCELLED = "cancelled"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the run is answered: deterministic outcomes are never tried again, the others are."""
+        return self in (Status.COMPLETED, Status.ENDED, Status.FAULTED, Status.TIMED_OUT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How, when and why a run ended.
+
+    Attributes:
+        status: the kind of outcome.
+        tick: the step that was the last one (of a fault: the step that faulted).
+        time_s: simulated time reached [s].
+        reason: an end's domain reason, for example ``"fell"``.
+        success: whether that end is a success; None unless ``ended``.
+        phase: the canonical phase of a fault or an end.
+        kind: a fault's kind, for example ``"diverged"``.
+        component: who ended the run.
+        message: one sentence for people.
+    """
+
+    status: Status
+    tick: int | None = None
+    time_s: float | None = None
+    reason: str | None = None
+    success: bool | None = None
+    phase: str | None = None
+    kind: str | None = None
+    component: str | None = None
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamReceipt:
+    """Which draws of a noise stream a run used: enough to prove that two runs saw the same noise.
+
+    Attributes:
+        key: the stream's key, 32 hexadecimal digits.
+        first: index of the first draw used.
+        count: number of draws used.
+        width: raw words per draw.
+        digest: XXH3-128 of the raw words used, in order.
+    """
+
+    key: str
+    first: int
+    count: int
+    width: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRecord:
+    """One run's result.  Equality ignores where, when and how often it was tried.
+
+    Attributes:
+        run_id: digest of plan_id and seed.
+        plan_id: what was run.
+        seed: the episode seed.
+        outcome: how it ended.
+        metrics: value per metric; None where its window did not complete.
+        summaries: trace summaries, ``component/quantity``.
+        trace_digest: digest of the whole trace.
+        receipts: noise receipts, ``component/stream``.
+        code_id: digest of the code that decided the bits.
+        node: fingerprint of where it ran.
+        wall_s: its share of the wall time [s].
+        attempt: 1 for the first try.
+    """
+
+    run_id: str
+    plan_id: str
+    seed: int
+    outcome: Outcome
+    metrics: Mapping[str, float | None]
+    summaries: Mapping[str, float]
+    trace_digest: str
+    receipts: Mapping[str, StreamReceipt]
+    code_id: str = field(default="", compare=False)
+    node: Mapping[str, str] = field(default_factory=dict, compare=False)
+    wall_s: float = field(default=0.0, compare=False)
+    attempt: int = field(default=1, compare=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """The record as plain data, for the ledger."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> RunRecord:
+        """The record that :meth:`to_json` wrote."""
+        outcome = dict(data["outcome"])
+        outcome["status"] = Status(outcome["status"])
+        receipts = {name: StreamReceipt(**receipt) for name, receipt in data["receipts"].items()}
+        return cls(**{**data, "outcome": Outcome(**outcome), "receipts": receipts})

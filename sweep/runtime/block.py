@@ -1,0 +1,117 @@
+"""A block: a stretch of ticks whose physics nothing outside can change, and the coherent view of its records."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.plan.clock import GridSchedule
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_MEMORY_BOUND = 32 * 2**20
+"""Bytes of records one block may hold; longer blocks gain nothing, since they fall out of the cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Ticks ``start`` .. ``stop - 1``."""
+
+    start: int
+    stop: int
+
+    @property
+    def length(self) -> int:
+        """Number of ticks."""
+        return self.stop - self.start
+
+
+def next_due(schedule: GridSchedule, tick: int) -> int:
+    """The first tick at or after ``tick`` at which a schedule is due."""
+    return schedule.tick(schedule.last_index_at(tick - 1) + 1)
+
+
+def next_block(
+    start: int, limit: int, controllers: Iterable[GridSchedule], *, max_block: int | None, row_bytes: int
+) -> Block:
+    """The longest block from ``start``: up to the limit, and no further than one tick past a controller's.
+
+    A controller due at tick c runs after step c, so step c is the last whose inputs are known before.
+    """
+    stop = min(limit, start + max(1, _MEMORY_BOUND // max(1, row_bytes)))
+    if max_block is not None:
+        stop = min(stop, start + max_block)
+    for schedule in controllers:
+        stop = min(stop, next_due(schedule, start) + 1)
+    return Block(start, stop)
+
+
+@dataclass(slots=True)
+class BlockView:
+    """What a block's records say of its boundaries, for all lanes.
+
+    Attributes:
+        block: the ticks.
+        boundaries: ``(lanes, length + 1, 1 + nq + nv + na)``: time, qpos, qvel, act at P_start .. P_stop.
+        controls: ``(lanes, length, nu)``: what was applied in each step.
+        through: per lane, the last tick whose phases up to PhysicsStep exist; None when that is ``stop - 1`` for all.
+        settled: per lane, how many steps were completed and settled; None when all of them were.
+        alive: lanes that took part in this block.
+    """
+
+    block: Block
+    boundaries: Floats
+    controls: Floats
+    alive: NDArray[np.bool_]
+    through: Ints | None = None
+    settled: Ints | None = None
+
+    def before(self, columns: slice | Sequence[int] | NDArray[np.intp]) -> Floats:
+        """State columns at P_t for each step t of the block, ``(lanes, length, width)``."""
+        return self.boundaries[:, :-1, columns]
+
+    def after(self, columns: slice | Sequence[int] | NDArray[np.intp]) -> Floats:
+        """State columns at P_(t+1) for each step t of the block, ``(lanes, length, width)``."""
+        return self.boundaries[:, 1:, columns]
+
+    def rows(self, ticks: Ints, runs: ColumnRuns, width: int) -> Floats:
+        """State columns at boundaries ``ticks`` that all lanes share, as a fresh array ``(lanes, samples, width)``."""
+        first, count = int(ticks[0]) - self.block.start, len(ticks)
+        stride = int(ticks[1]) - int(ticks[0]) if count > 1 else 1
+        # Gaps of one schedule differ by one tick at most, so the ends tell whether all are equal.
+        if int(ticks[-1]) - int(ticks[0]) == stride * (count - 1):
+            shown = self.boundaries[:, first : first + stride * count : stride][:, :count]
+        else:
+            shown = self.boundaries[:, ticks - self.block.start]
+        found = np.empty((len(shown), count, width))
+        for to, source in runs:
+            found[:, :, to] = shown[:, :, source]
+        return found
+
+    def at(self, lanes: Ints, ticks: Ints, columns: NDArray[np.intp]) -> Floats:
+        """State columns at given boundaries: ``lanes`` and ``ticks`` broadcast, a last axis is added for columns."""
+        return self.boundaries[lanes[..., None], (ticks - self.block.start)[..., None], columns]
+
+
+ColumnRuns = list[tuple[slice, slice]]
+"""Columns that lie side by side, as (where they go, where they come from)."""
+
+
+def column_runs(columns: NDArray[np.intp]) -> ColumnRuns:
+    """Cut columns into runs that lie side by side, which numpy copies without looking each up."""
+    cuts = [0, *(np.flatnonzero(np.diff(columns) != 1) + 1).tolist(), len(columns)]
+    return [
+        (slice(a, b), slice(int(columns[a]), int(columns[a]) + b - a)) for a, b in itertools.pairwise(cuts) if b > a
+    ]
+
+
+def as_slice(columns: NDArray[np.intp]) -> slice | NDArray[np.intp]:
+    """The same columns as a slice where they lie side by side, which numpy reads without copying."""
+    if len(columns) and np.array_equal(columns, np.arange(columns[0], columns[0] + len(columns))):
+        return slice(int(columns[0]), int(columns[0]) + len(columns))
+    return columns

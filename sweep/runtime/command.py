@@ -1,0 +1,38 @@
+"""A committed input on its way to a driver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """One input, for one lane or for many that share its commit tick.
+
+    Attributes:
+        target: id of the driver.
+        commit_tick: the boundary at which ExternalInputCommit makes it visible.
+        values: ``(lanes, width)``; whole, never field by field.
+        lanes: ``(lanes,)`` whose lanes it is for; None means all.
+        effective_s: when it is meant for [s]; orders inputs of one boundary.
+        source_id: who sent it.
+        source_sequence: the sender's own count.
+        acceptance: the run-unique number it was accepted under.
+    """
+
+    target: str
+    commit_tick: int
+    values: NDArray[np.float64]
+    lanes: NDArray[np.bool_] | None
+    effective_s: float
+    source_id: str
+    source_sequence: int
+    acceptance: int
+
+    @property
+    def order(self) -> tuple[int, float, str, int, int]:
+        """The total order in which inputs become visible."""
+        return self.commit_tick, self.effective_s, self.source_id, self.source_sequence, self.acceptance

@@ -1,0 +1,56 @@
+"""Joint encoders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sweep.errors import Problem
+from sweep.plan.component import EncoderSpec
+from sweep.runtime.block import BlockView, column_runs
+from sweep.runtime.components.device import Device, Floats, Ints
+from sweep.runtime.context import BatchContext
+from sweep.runtime.model_index import ModelIndex
+
+
+class Encoder(Device):
+    """Positions and velocities of joints with white noise; see :class:`sweep.plan.component.EncoderSpec`."""
+
+    def __init__(self, name: str, specs: Sequence[EncoderSpec], context: BatchContext) -> None:
+        spec = specs[0]
+        self._columns = np.concatenate(
+            [
+                context.position_columns(spec.joints)
+                if measure == "position"
+                else context.velocity_columns(spec.joints)
+                for measure in spec.measures
+            ]
+        )
+        super().__init__(name, specs, context, len(self._columns))
+        self._runs = column_runs(self._columns)
+        # (lanes, 1, width): one standard deviation per measured number.
+        self._std = np.array([[_std_of(lane, len(lane.joints))] for lane in specs])
+
+    @classmethod
+    def problems(cls, spec: EncoderSpec, index: ModelIndex, path: str) -> list[Problem]:
+        """See :meth:`Device.problems`."""
+        return index.joint_problems(f"{path}.joints", spec.joints)
+
+    def measure(self, view: BlockView, ticks: Ints) -> Floats:
+        """See :meth:`Device.measure`."""
+        if not self.schedule.uniform:
+            return view.at(self._lane_column, ticks, self._columns)
+        return view.rows(ticks[0], self._runs, self.width)
+
+    def imperfect(self, values: Floats, draws: Ints) -> Floats:
+        """See :meth:`Device.imperfect`."""
+        noise = self.draw("white", draws)
+        noise *= self._std
+        values += noise
+        return values
+
+
+def _std_of(spec: EncoderSpec, joints: int) -> list[float]:
+    by_measure = {"position": spec.white_std, "velocity": spec.velocity_white_std}
+    return [spec.noise_scale * by_measure[measure] for measure in spec.measures for _ in range(joints)]

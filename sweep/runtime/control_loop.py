@@ -1,0 +1,207 @@
+"""A controller at work in a batch: when it is due, what it saw, what it cost in age, and whose fault it was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.plan.manifest import ControllerSpec
+from sweep.runtime.components.device import Device
+from sweep.runtime.context import BatchContext, per_lane_values
+from sweep.runtime.controller import (
+    ControllerSetup,
+    ControlStep,
+    LaneError,
+    as_commands,
+    load_controller,
+    stacked_parameters,
+)
+from sweep.runtime.fault import Fault
+from sweep.runtime.mailbox import Mailbox
+from sweep.runtime.output import DeviceOutput
+from sweep.runtime.phases import Phase
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+class ControlLoop:
+    """One controller of all lanes of a batch.
+
+    Args:
+        name: its id in the manifest.
+        specs: its spec in each lane.
+        context: the batch.
+        devices: the batch's devices, by id.
+        drivers: the batch's drivers, by id.
+        components: the specs of all components in the first lane.
+        folder: where the user's modules may lie.
+    """
+
+    def __init__(self, name: str, specs: Sequence[ControllerSpec], context: BatchContext, *,
+                 devices: Mapping[str, Device], drivers: Mapping[str, Any], components: Mapping[str, Any],
+                 folder: Path | None) -> None:  # fmt: skip
+        spec = specs[0]
+        self.name = name
+        self.schedule = spec.schedule(context.grid, name)
+        self._grid = context.grid
+        self._devices = {device: devices[device] for device in spec.inputs}
+        self._setup = ControllerSetup(
+            lanes=context.lanes,
+            period_s=spec.period_s,
+            timestep_s=float(context.grid.timestep),
+            inputs={device: components[device] for device in spec.inputs},
+            outputs={driver: components[driver] for driver in spec.outputs},
+            widths={n: devices[n].width for n in spec.inputs} | {n: drivers[n].width for n in spec.outputs},
+            parameters=stacked_parameters([lane.parameters for lane in specs]),
+            references={reference: context.references[reference] for reference in spec.references},
+            model=context.index.model,
+        )
+        self._class = load_controller(spec.class_, folder)
+        self._takes_acting = getattr(self._class, "takes_acting", False)
+        self._controller = self._class(self._setup)
+        self._state = _initial_state(self._controller)
+        self._alone: dict[int, Any] = {}
+        delay = per_lane_values(specs, lambda s: max(1, context.grid.ticks(s.compute_latency_s)), np.int64)
+        distinct = np.unique(delay).tolist()
+        # Ticks from reading to commit, and the lanes that take so long; None means all.
+        self._delays = [(ticks, None if len(distinct) == 1 else delay == ticks) for ticks in distinct]
+        self._calls = 0
+        self._acted = np.zeros(context.lanes, np.int64)
+        # Per input and lane: sum of ages, greatest age [ticks].
+        self._ages = {device: np.zeros((2, context.lanes), np.int64) for device in spec.inputs}
+
+    def run(self, tick: int, shown: Mapping[str, DeviceOutput], alive: Bools, mailbox: Mailbox) -> dict[int, Fault]:
+        """Compute after step ``tick`` and post the commands.
+
+        A lane acts once all its inputs are present; until then it sends nothing and its state rests.
+
+        Args:
+            tick: the step just completed.
+            shown: what each device shows.
+            alive: lanes that are still running.
+            mailbox: where commands go.
+
+        Returns:
+            A fault for each lane in which the controller raised.
+        """
+        acting = alive
+        for device in self._devices:
+            acting = acting & shown[device].valid
+        if not acting.any():
+            return {}
+        self._observe_ages(tick, shown, acting)
+        commands, faults = self._compute(tick, shown, acting)
+        acting[list(faults)] = False
+        self._post(tick, commands, None if acting.all() else acting, mailbox)
+        return faults
+
+    def summary(self, lane: int) -> dict[str, float]:
+        """Mean and greatest age at use [s]: of each input where there are several, and of the one that is oldest."""
+        acted = int(self._acted[lane])
+        if not acted:
+            return {}
+        timestep = self._grid.timestep
+        means = {device: float(int(ages[0, lane]) * timestep / acted) for device, ages in self._ages.items()}
+        greatest = max(int(ages[1, lane]) for ages in self._ages.values())
+        summary = {"age_at_use_s": max(means.values()), "age_at_use_max_s": float(greatest * timestep)}
+        if len(means) > 1:
+            summary |= {f"age_at_use_{device}_s": mean for device, mean in means.items()}
+        return summary
+
+    def _compute(self, tick: int, shown: Mapping[str, DeviceOutput], acting: Bools) -> tuple[Any, dict[int, Fault]]:
+        some = int(acting.argmax())
+        inputs = {device: shown[device].substituted(~acting, some) for device in self._devices}
+        step = ControlStep(tick=tick, time_s=self._grid.time_s(tick), inputs=inputs, state=self._state)
+        saved = {key: value.copy() for key, value in self._state.items()}
+        try:
+            computed = self._controller.compute(step, acting) if self._takes_acting else self._controller.compute(step)
+            commands = self._checked(computed, self._setup.lanes)
+            errors: Mapping[int, Exception] = {}
+        except LaneError as error:
+            commands, errors = error.commands, error.errors
+        except Exception:  # noqa: BLE001 - user code may raise anything; only the guilty lanes fault
+            self._restore(saved, np.ones(len(acting), bool))
+            commands, errors = self._compute_alone(step, acting)
+        self._restore(saved, ~acting)
+        return commands, {lane: self._fault(tick, error) for lane, error in errors.items()}
+
+    def _compute_alone(self, step: ControlStep, acting: Bools) -> tuple[dict[str, Floats], dict[int, Exception]]:
+        """The same call one lane at a time, to tell guilty lanes from innocent ones."""
+        commands = {name: np.zeros((len(acting), self._setup.widths[name])) for name in self._setup.outputs}
+        errors: dict[int, Exception] = {}
+        for lane in np.flatnonzero(acting).tolist():
+            state = {key: value[lane : lane + 1].copy() for key, value in self._state.items()}
+            inputs = {name: _row(output, lane) for name, output in step.inputs.items()}
+            alone = ControlStep(tick=step.tick, time_s=step.time_s, inputs=inputs, state=state)
+            try:
+                if lane not in self._alone:
+                    self._alone[lane] = self._class(self._setup.subset([lane]))
+                computed = self._checked(self._alone[lane].compute(alone), 1)
+            except Exception as error:  # noqa: BLE001 - this lane's fault, as a value
+                errors[lane] = error
+                continue
+            for name, rows in commands.items():
+                rows[lane] = computed[name][0]
+            for key, value in state.items():
+                self._state[key][lane] = value[0]
+        return commands, errors
+
+    def _checked(self, computed: Any, lanes: int) -> dict[str, Floats]:
+        commands = {n: np.asarray(v, np.float64) for n, v in as_commands(computed, self._setup.outputs).items()}
+        for name, values in commands.items():
+            expected = (lanes, self._setup.widths[name])
+            if values.shape != expected:
+                raise ValueError(f"output {name!r} has shape {values.shape}, expected (lanes, width) = {expected}")
+        return commands
+
+    def _restore(self, saved: Mapping[str, NDArray[Any]], lanes: Bools) -> None:
+        for key, value in saved.items():
+            self._state[key][lanes] = value[lanes]
+
+    def _post(self, tick: int, commands: Mapping[str, Floats], lanes: Bools | None, mailbox: Mailbox) -> None:
+        self._calls += 1
+        for delay, members in self._delays:
+            group = lanes if members is None else members if lanes is None else members & lanes
+            for name, values in commands.items():
+                # The runtime owns what it was given: user code may reuse its array for the next call.
+                owned = values.copy()
+                owned.flags.writeable = False
+                mailbox.post(target=name, commit_tick=tick + delay, values=owned, lanes=group,
+                             source_id=self.name, source_sequence=self._calls)  # fmt: skip
+
+    def _observe_ages(self, tick: int, shown: Mapping[str, DeviceOutput], acting: Bools) -> None:
+        everyone = bool(acting.all())
+        self._acted += acting
+        for device, ages in self._ages.items():
+            age = tick - shown[device].acquired_tick
+            if not everyone:
+                age = np.where(acting, age, 0)
+            ages[0] += age
+            np.maximum(ages[1], age, out=ages[1])
+
+    def _fault(self, tick: int, error: Exception) -> Fault:
+        message = f"{type(error).__name__}: {error}"
+        return Fault(
+            tick=tick, phase=Phase.EXTERNAL_OUTPUT_PUBLISH, component=self.name, kind="controller", message=message
+        )
+
+
+def _initial_state(controller: Any) -> dict[str, NDArray[Any]]:
+    declared: Mapping[str, Any] = getattr(controller, "initial_state", dict)()
+    return {key: np.array(value) for key, value in declared.items()}
+
+
+def _row(output: DeviceOutput, lane: int) -> DeviceOutput:
+    rows = slice(lane, lane + 1)
+    return DeviceOutput(
+        valid=output.valid[rows],
+        values=output.values[rows],
+        acquired_tick=output.acquired_tick[rows],
+        delivered_tick=output.delivered_tick[rows],
+        index=output.index[rows],
+    )

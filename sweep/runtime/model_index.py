@@ -1,0 +1,124 @@
+"""Names of a model's elements and where their numbers lie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from sweep.errors import Problem
+from sweep.plan.problems import unknown_name
+
+Ints = NDArray[np.intp]
+
+_SCALAR_JOINTS = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+
+_ELEMENTS = {
+    "body": "nbody",
+    "jnt": "njnt",
+    "dof": "njnt",
+    "geom": "ngeom",
+    "actuator": "nactuator",
+    "tendon": "ntendon",
+}
+_ACCESSORS = {
+    "body": "body",
+    "jnt": "joint",
+    "dof": "joint",
+    "geom": "geom",
+    "actuator": "actuator",
+    "tendon": "tendon",
+}
+
+EDITABLE = (
+    "actuator_biasprm", "actuator_forcerange", "actuator_gainprm", "actuator_gear", "body_gravcomp", "body_inertia",
+    "body_ipos", "body_mass", "dof_armature", "dof_damping", "dof_frictionloss", "geom_friction", "geom_solimp",
+    "geom_solref", "jnt_range", "jnt_stiffness", "opt.density", "opt.gravity", "opt.viscosity", "opt.wind",
+    "tendon_damping", "tendon_frictionloss", "tendon_stiffness",
+)  # fmt: skip
+"""Numeric model fields that lanes may differ in; MuJoCo derives what depends on them."""
+
+
+class ModelIndex:
+    """Looks names up in a compiled model.
+
+    Args:
+        model: the compiled model.
+    """
+
+    def __init__(self, model: mujoco.MjModel) -> None:
+        self.model = model
+
+    def names(self, kind: str) -> list[str]:
+        """All names of a kind: ``body``, ``jnt``, ``geom``, ``actuator`` or ``tendon``."""
+        count = getattr(self.model, _ELEMENTS[kind])
+        return [getattr(self.model, _ACCESSORS[kind])(i).name for i in range(count)]
+
+    def joint_names(self) -> list[str]:
+        """All hinge and slide joints."""
+        return [n for i, n in enumerate(self.names("jnt")) if self.model.jnt_type[i] in _SCALAR_JOINTS]
+
+    def keyframe_names(self) -> list[str]:
+        """All keyframes."""
+        return [self.model.key(i).name for i in range(self.model.nkey)]
+
+    def qpos(self, joints: Iterable[str]) -> Ints:
+        """Positions of joints in qpos."""
+        return np.array([self.model.joint(j).qposadr[0] for j in joints], np.intp)
+
+    def qvel(self, joints: Iterable[str]) -> Ints:
+        """Positions of joints in qvel."""
+        return np.array([self.model.joint(j).dofadr[0] for j in joints], np.intp)
+
+    def controls(self, actuators: Iterable[str]) -> Ints:
+        """Columns of ctrl that belong to actuators; an actuator with several inputs has several."""
+        columns: list[int] = []
+        for name in actuators:
+            index = self.model.actuator(name).id
+            first = int(self.model.actuator_ctrladr[index])
+            columns += range(first, first + int(self.model.actuator_ctrlnum[index]))
+        return np.array(columns, np.intp)
+
+    def control_limits(self, columns: Ints) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Lowest and highest control of each column; infinite where the model sets none."""
+        low, high = np.full(self.model.nu, -np.inf), np.full(self.model.nu, np.inf)
+        for index in range(self.model.nactuator):
+            first, count = int(self.model.actuator_ctrladr[index]), int(self.model.actuator_ctrlnum[index])
+            if count == 1 and self.model.actuator_ctrllimited[index]:
+                low[first], high[first] = self.model.actuator_ctrlrange[index]
+        return low[columns], high[columns]
+
+    def rows(self, field: str, names: Sequence[str] | None) -> Ints | slice:
+        """Rows of a model field that belong to named elements; all of them for None."""
+        kind = field.partition("_")[0]
+        if names is None or field.startswith("opt."):
+            return slice(None)
+        if kind == "dof":
+            return np.concatenate([np.atleast_1d(self._dofs(n)) for n in names])
+        return np.array([getattr(self.model, _ACCESSORS[kind])(n).id for n in names], np.intp)
+
+    def _dofs(self, joint: str) -> Ints:
+        index = self.model.joint(joint).id
+        first = int(self.model.jnt_dofadr[index])
+        count = {0: 6, 1: 3}.get(int(self.model.jnt_type[index]), 1)
+        return np.arange(first, first + count, dtype=np.intp)
+
+    def joint_problems(self, path: str, joints: Iterable[str]) -> list[Problem]:
+        """Problems of names that must be hinge or slide joints."""
+        return unknown_name(path, "hinge or slide joint", joints, self.joint_names())
+
+    def actuator_problems(self, path: str, actuators: Iterable[str]) -> list[Problem]:
+        """Problems of names that must be actuators."""
+        return unknown_name(path, "actuator", actuators, self.names("actuator"))
+
+    def edit_problems(self, path: str, fields: Iterable[str], names: Sequence[str] | None) -> list[Problem]:
+        """Problems of a model edit's fields and names."""
+        problems = []
+        for field in fields:
+            problems += unknown_name(f"{path}.fields", "editable model field", [field], EDITABLE)
+            kind = field.partition("_")[0]
+            if field in EDITABLE and names is not None and kind in _ELEMENTS:
+                problems += unknown_name(f"{path}.names", kind, names, self.names("jnt" if kind == "dof" else kind))
+        return problems

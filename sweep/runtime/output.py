@@ -1,0 +1,49 @@
+"""What a device shows: the last delivered sample, or nothing yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceOutput:
+    """The sample that is visible now.  For many lanes every attribute has the lane as its first axis.
+
+    Attributes:
+        valid: whether anything was delivered yet; before that the output is absent, never zero.
+        values: ``(lanes, width)``, or ``(width,)`` of one lane; NaN where absent.
+        acquired_tick: tick of actual acquisition, -1 where absent.
+        delivered_tick: tick of actual delivery, -1 where absent.
+        index: acquisition number, 0 for an initial acquisition; -1 where absent.
+    """
+
+    valid: Any
+    values: Any
+    acquired_tick: Any
+    delivered_tick: Any
+    index: Any
+
+    def lane(self, lane: int) -> DeviceOutput:
+        """One lane's output, as plain values and a copied vector."""
+        values = np.array(self.values[lane])
+        values.flags.writeable = False
+        return DeviceOutput(
+            valid=bool(self.valid[lane]),
+            values=values,
+            acquired_tick=int(self.acquired_tick[lane]),
+            delivered_tick=int(self.delivered_tick[lane]),
+            index=int(self.index[lane]),
+        )
+
+    def substituted(self, dead: Any, by: int) -> DeviceOutput:
+        """The same with lanes that are over showing another lane's sample, so that shared code meets no garbage."""
+        if not dead.any():
+            return self
+        values = self.values.copy()
+        values[dead] = values[by]
+        valid = self.valid.copy()
+        valid[dead] = valid[by]
+        return replace(self, values=values, valid=valid)

@@ -1,0 +1,206 @@
+"""Physics of all lanes: MuJoCo's batch, its records, and the truth about lanes that went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import mujoco
+import numpy as np
+from mujoco import batch
+from numpy.typing import NDArray
+
+from sweep.plan.manifest import Manifest
+from sweep.runtime.block import Block
+from sweep.runtime.fault import Fault, FaultKind
+from sweep.runtime.model_index import ModelIndex
+from sweep.runtime.phases import Phase
+from sweep.runtime.resolve import start_state
+
+Floats = NDArray[np.float64]
+
+_STATE = mujoco.mjtState
+_BOUNDARY = int(_STATE.mjSTATE_TIME | _STATE.mjSTATE_QPOS | _STATE.mjSTATE_QVEL | _STATE.mjSTATE_ACT)
+_LARGEST = 1e10  # MuJoCo's own bound for a bad value, mjMAXVAL
+_COUNT = 1  # column of a warning's counter beside its last info
+_DIVERGENCE = ("BADQPOS", "BADQVEL", "BADQACC", "BADCTRL")
+_WARNINGS = [name.removeprefix("mjWARN_") for name in mujoco.mjtWarning.__members__ if name != "mjNWARNING"]
+
+
+class LanePhysics:
+    """The physical state of every lane of a batch.
+
+    Args:
+        manifests: each lane's manifest; they share a layout.
+        model: the nominal model.
+        threads: threads of one call; they never change bits.
+
+    Attributes:
+        resting_controls: ``(lanes, nu)`` controls of actuators that nobody drives.
+    """
+
+    def __init__(self, manifests: Sequence[Manifest], model: mujoco.MjModel, threads: int) -> None:
+        self.model = model
+        self.lanes = len(manifests)
+        self._batch: Any = batch.Batch(model, self.lanes, threads)
+        self._set_start(manifests)
+        self._edit_models(manifests)
+        self.resting_controls: Floats = self._batch.bind("ctrl").copy()
+        self._records: dict[int, Floats] = {}
+        self._width = int(mujoco.mj_stateSize(model, _BOUNDARY))
+        size = mujoco.mj_stateSize
+        # TIME, QPOS, QVEL and ACT lead a row of the batch in the order they have in a boundary row.
+        self._start_columns = slice(0, int(size(model, _BOUNDARY)))
+
+    def boundary(self) -> Floats:
+        """The current boundary of every lane, ``(lanes, 1 + nq + nv + na)``: time, qpos, qvel, act."""
+        boundary: Floats = self._batch.state[:, self._start_columns].copy()
+        return boundary
+
+    def save(self) -> Floats:
+        """All of every lane's integration state, for :meth:`rewind`."""
+        saved: Floats = self._batch.state.copy()
+        return saved
+
+    def advance(self, block: Block, controls: Floats, alive: NDArray[np.bool_], into: Floats) -> dict[int, Fault]:
+        """Phase 7 of every tick of a block, for the lanes alive.
+
+        Args:
+            block: the ticks.
+            controls: ``(lanes, length, nu)``.
+            alive: ``(lanes,)``.
+            into: ``(lanes, length + 1, width)`` boundary rows; row 0 is the block's start and rows 1 .. are filled.
+                A lane that faults, or is not alive, repeats its last good boundary.
+
+        Returns:
+            The fault of each lane that diverged, overflowed or made MuJoCo fail.
+        """
+        everyone = bool(alive.all())
+        ids = None if everyone else np.flatnonzero(alive)
+        records = self._buffer(block.length, self.lanes if ids is None else len(ids))
+        failed: Sequence[int] = ()
+        try:
+            self._batch.rollout(
+                block.length,
+                control=controls if ids is None else controls[ids],
+                record=(_BOUNDARY,),
+                ids=ids,
+                out={_BOUNDARY: records},
+            )
+        except batch.SimulationError as error:
+            failed = [int(lane) for lane in error.ids]
+        if ids is None:
+            into[:, 1:] = records
+        else:
+            into[:, 1:] = into[:, :1]
+            into[ids, 1:] = records
+        faults = {lane: self._replay_error(lane, block, controls[lane], into[lane]) for lane in failed}
+        return faults | self._divergences(block, into, alive, skip=faults)
+
+    def rewind(self, lane: int, saved: Floats, controls: Floats) -> None:
+        """Put a lane where it is after ``controls (ticks, nu)`` from a saved state, bit for bit."""
+        self._batch.state[lane] = saved[lane]
+        self._batch.warning[lane] = 0
+        if len(controls):
+            self._batch.rollout(len(controls), control=controls[None], record=(), ids=[lane])
+
+    def data(self, lane: int) -> tuple[mujoco.MjModel, mujoco.MjData]:
+        """A private copy of a lane's model and state, derived state recomputed by mj_forward."""
+        model = self._batch.get_model(lane)
+        data = mujoco.MjData(model)
+        self._batch.get_data(lane, data)
+        mujoco.mj_forward(model, data)
+        return model, data
+
+    def write(self, lane: int, field: str, columns: Any, values: Any) -> None:
+        """Overwrite part of a lane's state (diagnosis)."""
+        self._batch.bind(field)[lane, columns] = values
+
+    def _set_start(self, manifests: Sequence[Manifest]) -> None:
+        starts: dict[str, mujoco.MjData] = {}
+        for lane, manifest in enumerate(manifests):
+            key = manifest.model.model_dump_json(include={"keyframe", "initial"})
+            if key not in starts:
+                starts[key] = start_state(manifest, self.model)
+            mujoco.mj_getState(self.model, starts[key], self._batch.state[lane], int(_STATE.mjSTATE_INTEGRATION))
+
+    def _edit_models(self, manifests: Sequence[Manifest]) -> None:
+        """Give lanes their own model values.  Edits are written even where they change nothing, so that a lane's
+        bits do not depend on what its neighbours edit.
+        """
+        edits = manifests[0].model.edits
+        if not edits:
+            return
+        index = ModelIndex(self.model)
+        for name, edit in edits.items():
+            for field in edit.fields:
+                rows, values = index.rows(field, edit.names), self._batch.expand(field)
+                for lane, manifest in enumerate(manifests):
+                    mine = manifest.model.edits[name]
+                    if mine.scale is not None:
+                        values[lane, rows] = values[lane, rows] * mine.scale
+                    else:
+                        assert mine.value is not None
+                        values[lane, rows] = mine.value if len(mine.value) > 1 else mine.value[0]
+        self._batch.set_const()
+
+    def _buffer(self, length: int, lanes: int) -> Floats:
+        buffer = self._records.get(length)
+        if buffer is None or len(buffer) != lanes:
+            buffer = self._records[length] = np.empty((lanes, length, self._width))
+        return buffer
+
+    def _divergences(
+        self, block: Block, into: Floats, alive: NDArray[np.bool_], skip: dict[int, Fault]
+    ) -> dict[int, Fault]:
+        counters = self._batch.warning[:, :, _COUNT]
+        # One pass over the records; NaN fails the comparison too.
+        if not counters.any() and np.abs(into).max() <= _LARGEST:
+            return {}
+        bad: NDArray[np.bool_] = ~np.all(np.abs(into[:, 1:]) <= _LARGEST, axis=2)
+        suspects = alive & (bad.any(axis=1) | counters.any(axis=1))
+        faults = {}
+        for lane in np.flatnonzero(suspects).tolist():
+            if lane not in skip:
+                faults[lane] = self._divergence(block, into[lane], bad[lane], counters[lane])
+        return faults
+
+    def _divergence(self, block: Block, rows: Floats, bad: NDArray[np.bool_], counters: NDArray[np.int32]) -> Fault:
+        """The fault of one lane; its rows from the faulting step on become its last good boundary."""
+        # The rollout stops a lane in the step whose warning rose: from there its time stands still.
+        advancing = np.flatnonzero(np.diff(rows[:, 0]) > 0)
+        step = int(advancing[-1]) if len(advancing) else 0
+        if bad.any():
+            step = min(step, int(bad.argmax()))
+        risen = [name for name, count in zip(_WARNINGS, counters.tolist(), strict=True) if count]
+        diverged = bad.any() or any(name in _DIVERGENCE for name in risen)
+        kind: FaultKind = "diverged" if diverged else "overflow"
+        where = self._first_bad(rows[step + 1])
+        message = " and ".join(part for part in (", ".join(risen), where) if part)
+        rows[step + 1 :] = rows[step]
+        return Fault(tick=block.start + step, phase=Phase.PHYSICS_STEP, kind=kind, message=message)
+
+    def _first_bad(self, row: Floats) -> str:
+        bad = np.flatnonzero(~(np.abs(row) <= _LARGEST))
+        if not len(bad):
+            return ""
+        column, value = int(bad[0]), float(row[bad[0]])
+        for field, count in (("time", 1), ("qpos", self.model.nq), ("qvel", self.model.nv), ("act", self.model.na)):
+            if column < count:
+                return f"{field}[{column}] is {value:g} after the step"
+            column -= int(count)
+        raise AssertionError(column)
+
+    def _replay_error(self, lane: int, block: Block, controls: Floats, rows: Floats) -> Fault:
+        """A lane in which MuJoCo raised: the call left it where it began, so step it again to find the tick."""
+        for step in range(block.length):
+            try:
+                record = self._batch.rollout(
+                    1, control=controls[None, step : step + 1], record=(_BOUNDARY,), ids=[lane]
+                )
+            except batch.SimulationError:
+                rows[step + 1 :] = rows[step]
+                message = " ".join(str(self._batch.error(lane)).split())
+                return Fault(tick=block.start + step, phase=Phase.PHYSICS_STEP, kind="mujoco_error", message=message)
+            rows[step + 1] = record[_BOUNDARY][0, 0]
+        raise AssertionError("an error of a deterministic call did not happen again")

@@ -1,0 +1,1 @@
+"""Contracts for implementers, shipped as test classes."""

@@ -1,0 +1,150 @@
+"""InstanceBatch against C: what exact semantics cost, as ratios in one process.
+
+The workload of every row: two encoders (500 Hz and 200 Hz, white noise, latency that differs between lanes), one
+state-feedback controller at 100 Hz, one drive with command latency, three metrics on qpos and qvel.  The baseline
+replays the controls that were recorded, lane by lane, in one `mujoco.rollout` call per lane on one thread, so that
+both integrate the same trajectories.  Ratios are medians over repetitions that alternate between the two.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+from mujoco import rollout
+
+from sweep.plan import load_manifest
+from sweep.runtime import InstanceBatch, Resolver
+from sweep.runtime.model import open_model
+
+CARTPOLE = Path(__file__).parents[2] / "conf" / "scene" / "cartpole.xml"
+
+
+@dataclass(frozen=True)
+class Robot:
+    name: str
+    file: Path
+    timestep_s: float
+    gain: float
+
+
+def robots() -> list[Robot]:
+    assets = Path(str(resources.files("gymnasium"))) / "envs" / "mujoco" / "assets"
+    return [
+        Robot("humanoid", assets / "humanoid.xml", 0.002, 0.1),
+        Robot("half_cheetah", assets / "half_cheetah.xml", 0.002, 0.1),
+        Robot("cartpole", CARTPOLE, 0.002, 1.0),
+    ]
+
+
+def manifest(robot: Robot, duration_s: float) -> dict[str, Any]:
+    text = _implicitfast(robot.file)
+    model = mujoco.MjModel.from_xml_string(text)
+    kinds = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+    joints = [model.joint(i).name for i in range(model.njnt) if model.jnt_type[i] in kinds]
+    actuators = [model.actuator(i).name or f"a{i}" for i in range(model.nu)]
+    driven = [model.joint(int(model.actuator_trnid[i, 0])).name for i in range(model.nu)]
+    return {
+        "schema": "3.3",
+        "model": {"xml": text},
+        "runtime": {"timestep_s": robot.timestep_s, "duration_s": duration_s},
+        "components": {
+            "fast": {"type": "encoder", "joints": driven, "measures": ["position", "velocity"], "period_s": 0.002,
+                     "latency_s": 0.004, "white_std": 1e-3, "velocity_white_std": 1e-2},
+            "slow": {"type": "encoder", "joints": joints, "period_s": 0.005, "latency_s": 0.01, "white_std": 1e-3},
+            "drive": {"type": "torque", "actuators": actuators, "command_latency_s": 0.004},
+        },
+        "controllers": {
+            "damp": {"class": "tests.bench.lanes:Damp", "period_s": 0.01, "inputs": ["fast", "slow"],
+                     "outputs": ["drive"], "parameters": {"gain": robot.gain}},
+        },
+        "metrics": {
+            "position_rms": {"type": "rms", "joints": joints, "unit": "rad"},
+            "velocity_rms": {"type": "rms", "joints": joints, "signal": "velocity", "unit": "rad/s"},
+            "position_max": {"type": "max_abs", "joints": joints, "unit": "rad"},
+        },
+    }  # fmt: skip
+
+
+class Damp:
+    """u = -gain * (q + 0.1 v) of each driven joint."""
+
+    def __init__(self, setup: Any) -> None:
+        self.gain = setup.parameters["gain"]
+
+    def compute(self, step: Any) -> Any:
+        measured = step.inputs["fast"].values
+        half = measured.shape[1] // 2
+        return -self.gain * (measured[:, :half] + 0.1 * measured[:, half:])
+
+
+def _implicitfast(file: Path) -> str:
+    spec = mujoco.MjSpec.from_file(str(file))
+    spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    for index, actuator in enumerate(spec.actuators):
+        if not actuator.name:
+            actuator.name = f"a{index}"
+    for index, joint in enumerate(spec.joints):
+        if not joint.name:
+            joint.name = f"j{index}"
+    spec.compile()
+    return spec.to_xml()
+
+
+@dataclass(frozen=True)
+class Ratio:
+    robot: str
+    lanes: int
+    ratio: float
+    us_per_step: float
+
+
+def measure(robot: Robot, lanes: int, *, ticks: int = 1000, repeats: int = 5) -> Ratio:
+    document = manifest(robot, ticks * robot.timestep_s)
+    resolver = Resolver()
+    base = load_manifest(document)
+    plans = [
+        resolver.resolve(base, {"components.fast.latency_s": 0.002 * (lane % 4), "components.slow.latency_s": 0.005 * (lane % 3)})
+        for lane in range(lanes)
+    ]
+    model = open_model(plans[0].model)
+    controls = recorded_controls(plans, ticks)
+    data = [mujoco.MjData(model)]
+    state = np.empty(mujoco.mj_stateSize(model, mujoco.mjtState.mjSTATE_FULLPHYSICS))
+    mujoco.mj_getState(model, data[0], state, mujoco.mjtState.mjSTATE_FULLPHYSICS)
+    out = np.empty((1, ticks, len(state)))
+    ours, theirs = [], []
+    for _ in range(repeats):
+        batch = InstanceBatch(plans, range(lanes))
+        start = time.perf_counter()
+        batch.run()
+        ours.append(time.perf_counter() - start)
+        start = time.perf_counter()
+        for lane in range(lanes):
+            rollout.rollout(model, data, state[None], controls[lane][None], state=out)
+        theirs.append(time.perf_counter() - start)
+    ratio = statistics.median(a / b for a, b in zip(ours, theirs, strict=True))
+    return Ratio(robot.name, lanes, ratio, statistics.median(theirs) / lanes / ticks * 1e6)
+
+
+def recorded_controls(plans: Any, ticks: int) -> np.ndarray:
+    """The controls that a run applies, ``(lanes, ticks, nu)``."""
+    batch = InstanceBatch(plans, range(len(plans)))
+    rows: list[np.ndarray] = []
+    advance = batch.physics.advance
+    batch.physics.advance = lambda block, controls, *rest: (rows.append(controls.copy()), advance(block, controls, *rest))[1]  # type: ignore[method-assign]
+    batch.advance(ticks)
+    assert batch.alive.all()
+    return np.concatenate(rows, axis=1)
+
+
+if __name__ == "__main__":
+    for robot in robots():
+        for lanes in (1, 32, 64):
+            print(measure(robot, lanes))

@@ -1,0 +1,327 @@
+import hashlib
+import math
+import multiprocessing
+import os
+import subprocess
+import sys
+from itertools import combinations
+from pathlib import Path
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+import scipy.stats
+import xxhash
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.random import Philox
+
+import sweep
+from sweep.plan.streams import stream_key
+from sweep.runtime.noise import (
+    LaneStream,
+    normal_of,
+    normals,
+    normals_of,
+    raw_words,
+    receipt_digest,
+    uniforms,
+    uniforms_of,
+)
+from sweep.runtime.quantile import log_of
+
+ROOT = Path(sweep.__file__).parents[1]
+KEY = stream_key(12345, "imu0", "white")
+GOLDEN_RAW = {
+    (12345, "imu0", "white"): (0x3E5D03F1C837C367, 0x7BE981F64627A142),
+    (12345, "imu0", "bias"): (0xB8612C521DE3158A, 0x7B0BDA743F8CD3DE),
+    (12346, "imu0", "white"): (0x24CE7DB3DED1C010, 0xB465459F8E9B8BF9),
+    (12345, "ab", "cdef"): (0xFF411CA62B457A2D, 0x8260EF5132F24872),
+    (12345, "abc", "def"): (0x3E296BB64D174913, 0x8CCE8408DC063116),
+}
+GOLDEN_NORMALS = ["-0x1.63b5ef0c305a4p-1", "-0x1.47fbc783b751bp-5", "-0x1.dbc5fcd3fa009p-2"]
+keys = st.integers(0, 2**128 - 1)
+open_uniforms = st.floats(2.0**-54, 1.0 - 2.0**-53)
+
+
+@pytest.mark.parametrize("name", GOLDEN_RAW)
+def test_golden_raw_words(name):
+    assert tuple(raw_words(stream_key(*name), 0, 2).tolist()) == GOLDEN_RAW[name]
+
+
+def test_golden_normals():
+    assert [value.hex() for value in normals(KEY, 0, 3).tolist()] == GOLDEN_NORMALS
+
+
+@given(keys, st.integers(0, 2**70), st.integers(0, 20), st.integers(0, 20))
+def test_draws_are_a_pure_function_of_key_and_index(key, start, skipped, count):
+    whole = raw_words(key, start, skipped + count)
+    assert whole.dtype == np.uint64
+    assert raw_words(key, start + skipped, count).tolist() == whole[skipped:].tolist()
+    assert normals(key, start + skipped, count).tolist() == normals(key, start, skipped + count)[skipped:].tolist()
+    assert uniforms(key, start + skipped, count).tolist() == uniforms_of(whole)[skipped:].tolist()
+
+
+def test_raw_words_are_numpys_philox():
+    assert raw_words(KEY, 0, 1000).tolist() == Philox(key=KEY).random_raw(1000).tolist()
+
+
+@pytest.mark.parametrize(("key", "start", "count"), [(KEY, -1, 1), (KEY, 0, -1), (2**128, 0, 1), (-1, 0, 1)])
+def test_words_that_do_not_exist_are_refused(key, start, count):
+    with pytest.raises(ValueError, match=r"counted from 0|key"):
+        raw_words(key, start, count)
+
+
+def test_uniforms_are_never_zero_or_one():
+    extremes = np.array([0, 2**11 - 1, 2**63, 2**64 - 1], dtype=np.uint64)
+    assert uniforms_of(extremes).tolist() == [2.0**-54, 2.0**-54, 0.5, 1.0 - 2.0**-53]
+    assert np.isfinite(normals_of(uniforms_of(extremes))).all()
+
+
+@given(st.lists(st.integers(0, 2**64 - 1)))
+def test_uniforms_are_the_formula_in_floats(words):
+    expected = [min(((word >> 11) + 0.5) * 2.0**-53, 1.0 - 2.0**-53) for word in words]
+    assert uniforms_of(np.array(words, dtype=np.uint64)).tolist() == expected
+
+
+@given(st.lists(open_uniforms))
+def test_scalar_and_vector_are_bit_equal(values):
+    assert normals_of(np.array(values)).tolist() == [normal_of(value) for value in values]
+
+
+@given(open_uniforms | st.integers(1, 54).map(lambda power: 2.0**-power) | st.floats(-25.1, -24.9).map(math.exp))
+def test_normals_agree_with_the_standard_library(value):
+    reference = NormalDist().inv_cdf(value)
+    # Far out, two doubles that differ by one ulp are already 1.8e-15 apart.
+    assert abs(normal_of(value) - reference) <= 2e-15 * max(1.0, abs(reference) / 2)
+    assert log_of(value) == pytest.approx(math.log(value), rel=4e-16, abs=1e-16)
+
+
+@pytest.mark.slow
+def test_many_draws_scalar_vector_and_standard_library():
+    drawn = uniforms(KEY, 0, 50_000)
+    vector = normals_of(drawn).tolist()
+    assert vector == [normal_of(value) for value in drawn.tolist()]
+    inverse = NormalDist().inv_cdf
+    assert max(abs(inverse(u) - z) for u, z in zip(drawn.tolist(), vector, strict=True)) <= 2e-15
+
+
+@given(st.sampled_from([1, 8191, 8192, 8193, 32768, 32769, 70_000]), st.sampled_from([1, 7, 100]))
+def test_bits_do_not_depend_on_shape_or_block_length(count, width):
+    # Tails fall differently into the chunks of each call.
+    drawn = uniforms(KEY, 0, count)
+    whole = normals_of(drawn)
+    cut = count // 3
+    assert np.concatenate([normals_of(drawn[:cut]), normals_of(drawn[cut:])]).tobytes() == whole.tobytes()
+    rows = drawn[: count - count % width].reshape(-1, width)
+    assert normals_of(rows).tobytes() == whole[: rows.size].tobytes()
+    assert normals_of(drawn[::2]).tobytes() == whole[::2].copy().tobytes()
+
+
+@pytest.mark.slow
+def test_a_million_draws_are_standard_normal_and_uniform():
+    drawn = normals(KEY, 0, 1_000_000)
+    for power, moment in ((1, 0.0), (2, 1.0), (3, 0.0), (4, 3.0)):
+        spread = math.sqrt((math.prod(range(1, 4 * power // 2 * 2, 2)) - moment**2) / drawn.size)
+        assert abs((drawn**power).mean() - moment) < 4 * spread
+    assert scipy.stats.kstest(drawn, "norm").pvalue > 1e-3
+    assert scipy.stats.kstest(uniforms(KEY, 0, 1_000_000), "uniform").pvalue > 1e-3
+    neighbours = np.corrcoef(drawn[:-1], drawn[1:])[0, 1]
+    assert abs(neighbours) < 4e-3
+
+
+def test_streams_of_confusable_names_are_pairwise_different():
+    names = [(seed, "imu0", "white") for seed in (0, 1, 2**32, 2**64 - 1)]
+    names += [(0, "imu0", "bias"), (0, "imu1", "white"), (0, "imu0white", "")]
+    drawn = [normals(stream_key(*name), 0, 200) for name in names]
+    for a, b in combinations(drawn, 2):
+        assert not np.isin(a, b).any()
+        assert abs(np.corrcoef(a, b)[0, 1]) < 0.3
+
+
+def test_global_numpy_state_has_no_influence_and_is_left_alone():
+    before = normals(KEY, 0, 10).tolist()
+    np.random.seed(3)  # noqa: NPY002
+    state = np.random.get_state()[1].tolist()  # noqa: NPY002
+    assert normals(KEY, 0, 10).tolist() == before
+    assert np.random.get_state()[1].tolist() == state  # noqa: NPY002
+
+
+def test_noise_of_a_component_does_not_depend_on_its_neighbours():
+    def noise(*components):
+        streams = {name: stream_key(12345, name, "white") for name in components}
+        lanes = LaneStream(list(streams.values()), 3)
+        return lanes.span(0, 50)[list(streams).index("imu0")].tolist()
+
+    alone = noise("imu0")
+    assert noise("cam", "imu0") == noise("imu0", "cam") == alone
+    assert [value.hex() for value in alone[0]] == GOLDEN_NORMALS
+
+
+DIGEST = (
+    "import hashlib; from sweep.runtime.noise import normals; "
+    f"print(hashlib.sha256(normals({KEY}, 0, 100_000).tobytes()).hexdigest())"
+)
+
+
+def digest_in_a_process(**environment):
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", DIGEST],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+def here():
+    return hashlib.sha256(normals(KEY, 0, 100_000).tobytes()).hexdigest()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("hash_seed", ["0", "1"])
+def test_noise_does_not_depend_on_the_hash_salt(hash_seed):
+    assert digest_in_a_process(PYTHONHASHSEED=hash_seed) == here()
+
+
+@pytest.mark.slow
+def test_noise_does_not_depend_on_the_cpus_features():
+    from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
+
+    present = [feature for feature in __cpu_dispatch__ if __cpu_features__.get(feature)]
+    assert digest_in_a_process(NPY_DISABLE_CPU_FEATURES=" ".join(present)) == here()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_noise_is_the_same_in_started_processes(method):
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"no {method} on this system")
+    with multiprocessing.get_context(method).Pool(2) as pool:
+        arguments = [(KEY, 0, 100), (stream_key(1, "imu0", "white"), 0, 100)]
+        for drawn, argument in zip(pool.starmap(normals, arguments), arguments, strict=True):
+            assert drawn.tolist() == normals(*argument).tolist()
+
+
+# --- LaneStream -----------------------------------------------------------------------------------------------------
+
+
+def lane_keys(count):
+    return [stream_key(7, f"lane{lane}", "white") for lane in range(count)]
+
+
+def expected_rows(key, indices, width, kind="normal"):
+    draw = normals if kind == "normal" else uniforms
+    return np.array([draw(key, int(index) * width, width) for index in indices]).reshape(len(indices), width)
+
+
+@st.composite
+def walks(draw):
+    """Indices per lane and call: increasing, in blocks, padded by the last one, sometimes far apart."""
+    lanes, calls = draw(st.integers(1, 4)), draw(st.integers(1, 12))
+    position = [draw(st.integers(0, 3)) for _ in range(lanes)]
+    walk = []
+    for _ in range(calls):
+        together = draw(st.booleans())
+        counts = [draw(st.integers(0, 6))] * lanes if together else [draw(st.integers(0, 6)) for _ in range(lanes)]
+        block = np.empty((lanes, max(counts)), dtype=np.int64)
+        for lane, count in enumerate(counts):
+            indices = list(range(position[lane], position[lane] + count))
+            padding = indices[-1] if indices else max(position[lane] - 1, 0)
+            block[lane] = indices + [padding] * (block.shape[1] - count)
+            position[lane] += count
+        walk.append(block)
+        if draw(st.integers(0, 9)) == 0:
+            position[draw(st.integers(0, lanes - 1))] += draw(st.integers(0, 40))
+    return walk
+
+
+@pytest.mark.slow
+@given(walks(), st.integers(1, 3), st.sampled_from([1, 5, 16, 64]), st.sampled_from(["normal", "uniform"]))
+def test_rows_are_the_draws_whatever_the_windows(walk, width, block_words, kind):
+    lanes = lane_keys(len(walk[0]))
+    stream = LaneStream(lanes, width, kind, block_words)
+    for indices in walk:
+        drawn = stream.rows(indices)
+        assert drawn.shape == (*indices.shape, width)
+        for lane, key in enumerate(lanes):
+            assert drawn[lane].tolist() == expected_rows(key, indices[lane], width, kind).tolist()
+
+
+@pytest.mark.slow
+@given(walks(), st.integers(1, 3), st.sampled_from([1, 5, 16, 64]), st.sampled_from([None, 0, 1]), st.data())
+def test_receipts_say_what_the_key_says(walk, width, block_words, first, data):
+    lanes = lane_keys(len(walk[0]))
+    stream = LaneStream(lanes, width, block_words=block_words, first=first)
+    for indices in walk:
+        stream.rows(indices)
+        lane = data.draw(st.integers(0, len(lanes) - 1))
+        begin, count = data.draw(st.integers(0, 3)), data.draw(st.integers(0, 60))
+        receipt = stream.receipt(lane, begin, count)
+        assert receipt.digest == receipt_digest(lanes[lane], begin, count, width)
+        assert (receipt.key, receipt.first, receipt.count, receipt.width) == (
+            f"{lanes[lane]:032x}",
+            begin,
+            count,
+            width,
+        )
+
+
+def test_a_receipt_of_what_was_used_comes_from_the_running_hash(monkeypatch):
+    stream = LaneStream(lane_keys(2), 2, block_words=64, first=1)
+    for block in range(100):
+        stream.rows(np.broadcast_to(np.arange(1 + 5 * block, 6 + 5 * block), (2, 5)))
+    expected = [receipt_digest(lane_keys(2)[1], 1, count, 2) for count in (500, 496)]
+    monkeypatch.setattr("sweep.runtime.noise.receipt_digest", None)
+    assert [stream.receipt(1, 1, count).digest for count in (500, 496)] == expected
+
+
+def test_a_receipt_is_the_hash_of_the_little_endian_words():
+    words = raw_words(KEY, 6, 4).astype("<u8").tobytes()
+    assert receipt_digest(KEY, 3, 2, 2) == xxhash.xxh3_128(words).hexdigest()
+
+
+def test_common_prefixes_of_runs_of_different_length_agree():
+    short, long = LaneStream([KEY], 3), LaneStream([KEY], 3, block_words=32)
+    short.span(0, 40)
+    for start in range(0, 400, 4):
+        long.span(start, 4)
+    assert short.receipt(0, 0, 40).digest == receipt_digest(KEY, 0, 40, 3)
+    assert long.receipt(0, 0, 400).digest != short.receipt(0, 0, 40).digest
+    assert long.receipt(0, 0, 40) == short.receipt(0, 0, 40)
+
+
+def test_lanes_that_move_together_and_apart_agree_with_lanes_alone():
+    together, alone = LaneStream(lane_keys(3), 2, block_words=8), [LaneStream([key], 2) for key in lane_keys(3)]
+    for start in (0, 3, 4, 30):
+        span = together.span(start, 5)
+        assert span.tolist() == [stream.span(start, 5)[0].tolist() for stream in alone]
+        apart = np.arange(start, start + 2) + np.array([[0], [3], [9]])
+        assert together.rows(apart).tolist() == [s.rows(apart[i : i + 1])[0].tolist() for i, s in enumerate(alone)]
+        assert together.span(start + 9, 2).tolist() == [stream.span(start + 9, 2)[0].tolist() for stream in alone]
+
+
+def test_rows_are_the_callers_own():
+    stream = LaneStream(lane_keys(2), 2)
+    stream.span(0, 4)[:] = 0.0
+    assert (stream.span(0, 4) != 0.0).all()
+
+
+def test_going_back_is_slow_but_right():
+    stream = LaneStream(lane_keys(2), 2, block_words=4)
+    stream.span(0, 2)
+    stream.span(100, 2)
+    assert stream.span(1, 1)[1].tolist() == expected_rows(lane_keys(2)[1], [1], 2).tolist()
+
+
+def test_wrong_uses_are_refused():
+    with pytest.raises(ValueError, match="counted from 0"):
+        LaneStream(lane_keys(1), 1).rows(np.array([[-1]]))
+    for arguments in ((0,), (1, "gauss"), (1, "normal", 0)):
+        with pytest.raises(ValueError, match="no noise"):
+            LaneStream(lane_keys(1), *arguments)
+    assert LaneStream([], 2).rows(np.empty((0, 3), dtype=np.int64)).shape == (0, 3, 2)
+    assert LaneStream(lane_keys(2), 2).rows(np.empty((2, 0), dtype=np.int64)).shape == (2, 0, 2)
