@@ -51,6 +51,7 @@ class AutoExecutor:
         self._inline = InlineExecutor(self._workers)
         self._ray: RayExecutor | None = None
         self._stopped = False
+        self._is_short = False
         self.reason = "inline: one run is measured first"
 
     def execute(self, queue: ShardQueue) -> Iterator[list[RunRecord]]:
@@ -80,10 +81,13 @@ class AutoExecutor:
 
     def _decide(self, queue: ShardQueue) -> None:
         remaining, share = queue.remaining_s(), queue.share_s
-        if self._ray is not None or remaining is None or share is None or not len(queue):
+        if self._ray is not None or remaining is None or share is None:
             return
         if remaining < RAY_WORTH_S:
-            self.reason = f"inline: about {in_words(remaining)} of work is less than starting Ray is worth"
+            # Said of the first shards only: what remains gets less with each.
+            if not self._is_short:
+                self.reason = f"inline: about {in_words(remaining)} of work is less than starting Ray is worth"
+            self._is_short = queue.largest > 1
         elif self._workers == 1:
             self.reason = f"inline: about {in_words(remaining)} of work, and only one core"
         elif share >= TELLING_S or queue.largest > 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import platform
 import socket
 from importlib import metadata
@@ -37,8 +38,8 @@ def node_fingerprint() -> dict[str, str]:
 def cpu_features() -> str:
     """The CPU features that NumPy found and uses, sorted, in one line."""
     try:
-        from numpy._core._multiarray_umath import __cpu_features__ as found
-    except ImportError:
+        found = importlib.import_module("numpy._core._multiarray_umath").__cpu_features__
+    except (ImportError, AttributeError):
         # A private table may move; the public one lists what NumPy was built to look for and found.
         simd = np.show_config(mode="dicts").get("SIMD Extensions", {})
         return " ".join(sorted({*simd.get("baseline", ()), *simd.get("found", ())}))

@@ -1,70 +1,39 @@
-"""Ray: a cluster of one's own or an existing one, and the executor that keeps its workers busy.
-
-Ray is imported when it is started, in the thread that starts it: the import alone takes seconds on a cold disk.
-Ray's own retries are off.  A worker's death is seen here: what it had in hand is halved until the run is found
-that kills it, what waited behind that goes on elsewhere.
-"""
+"""Ray: a cluster of one's own or an existing one, and the executor that runs shards on it."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+import logging
+import os
+import secrets
+import shutil
+import sys
+import sysconfig
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Self
 
-from sweep.design.run import Run
 from sweep.errors import ExecutorError
+from sweep.execution.executor import cores
 from sweep.execution.isolation import Isolation
-from sweep.execution.ray_session import RaySession
-from sweep.execution.shards import Shard, ShardQueue
-from sweep.execution.worker import execute_shard
-from sweep.plan.plan import Plan
+from sweep.execution.ray_crew import Crew
+from sweep.execution.shards import ShardQueue
 from sweep.results import RunRecord
 
-WINDOW = 2
-"""Shards in the hands of one worker: one at work and one that waits, so that it never idles for the driver."""
+STORE_BYTES = 256 * 2**20
+"""Object store of a cluster of our own [bytes]: Plans are small, and the default is a third of the memory."""
 
-POLL_S = 0.5
-"""How long one wait for Ray lasts [s]; between two, signals and stops are noticed."""
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
-PATIENCE_S = 300.0
-"""How long no worker may come up, with none at work [s], before the cluster counts as full."""
-
-FETCH_S = 30.0
-RESTARTS = 5
-"""Restarts in a row that may fail before a worker is replaced."""
-
-
-class ShardWorker:
-    """A worker's end: it has the Plans, and shards come as indices into them."""
-
-    def __init__(self, plans: Sequence[Plan]) -> None:
-        self._plans = plans
-
-    def ready(self) -> bool:
-        """Answered once the process is up and has its Plans."""
-        return True
-
-    def run(self, shard: Sequence[tuple[int, int, str, str]]) -> list[RunRecord]:
-        """Run (plan index, seed, run_id, cell_id) tuples."""
-        return execute_shard(
-            [Run(run_id=run, plan=self._plans[plan], seed=seed, cell_id=cell) for plan, seed, run, cell in shard]
-        )
-
-
-@dataclass(slots=True, eq=False)
-class _Seat:
-    """One worker as the driver sees it: not ready while ``opening`` is there; shards run in the order of ``flying``."""
-
-    actor: Any
-    opening: Any
-    flying: deque[tuple[Any, Shard]] = field(default_factory=deque)
-    was_open: bool = False
-    failures: int = 0
-
-    @property
-    def refs(self) -> list[Any]:
-        return [self.opening] if self.opening is not None else [ref for ref, _ in self.flying]
+_SETTINGS = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    # Under `uv run` Ray would zip the whole working directory and start each worker through uv.
+    "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_DEDUP_LOGS": "0",
+}
+_log = logging.getLogger("sweep.ray")
 
 
 class RayExecutor:
@@ -88,7 +57,7 @@ class RayExecutor:
     ) -> None:
         self.reason = reason
         self._session = RaySession(workers, address, pythonpath)
-        self._stopped = False
+        self._stopped = threading.Event()
         self._isolation = Isolation()
 
     def start(self) -> None:
@@ -113,7 +82,7 @@ class RayExecutor:
 
     def stop(self) -> None:
         """See :meth:`sweep.execution.executor.Executor.stop`."""
-        self._stopped = True
+        self._stopped.set()
 
     def __enter__(self) -> Self:
         self.start()
@@ -127,12 +96,13 @@ class RayExecutor:
         """See :meth:`sweep.execution.executor.Executor.execute`."""
         workers = self.wait()
         queue.workers = workers
-        if not len(queue) or self._stopped:
+        if not len(queue) or self._stopped.is_set():
             return
-        crew = _Crew(self._session, queue.plans(), min(workers, len(queue)), self._isolation)
+        session = self._session
+        crew = Crew(session.ray, queue.plans(), min(workers, len(queue)), self._isolation, session.actor_options)
         try:
             while True:
-                if not self._stopped:
+                if not self._stopped.is_set():
                     crew.fill(queue)
                 elif not crew.is_busy:
                     return
@@ -143,101 +113,161 @@ class RayExecutor:
             crew.dismiss()
 
 
-class _Crew:
-    """The workers of one execution."""
+class RaySession:
+    """Ray for the time of one sweep.
 
-    def __init__(self, session: RaySession, plans: Sequence[Plan], count: int, isolation: Isolation) -> None:
-        self._ray = session.ray
-        self._index = {plan.plan_id: index for index, plan in enumerate(plans)}
-        # Once for all workers; the reference also keeps them in the store for workers that restart.
-        self._plans = self._ray.put(list(plans))
-        options = {"num_cpus": 1, "max_restarts": -1, "max_task_retries": 0, "scheduling_strategy": "SPREAD"}
-        self._remote = self._ray.remote(**options, **session.actor_options)(ShardWorker)
-        self._isolation = isolation
-        self._idle_s = 0.0
-        self._seats = [self._seat() for _ in range(count)]
+    The thread that starts Ray lives as long as it does: Linux kills Ray's processes when the *thread* ends that
+    started them, because they are told to die with their parent.
 
-    def _seat(self) -> _Seat:
-        actor = self._remote.remote(self._plans)
-        return _Seat(actor, actor.ready.remote())
+    Args:
+        workers: cores to use; None means all.
+        address: an existing cluster; None means ``RAY_ADDRESS``, else a cluster of our own.
+        pythonpath: import folders for the workers; None means the driver's own.
+    """
+
+    def __init__(self, workers: int | None, address: str | None, pythonpath: Sequence[str] | None) -> None:
+        self._workers = workers
+        self._address = address or os.environ.get("RAY_ADDRESS") or None
+        self._env = _worker_environment(pythonpath if pythonpath is not None else user_paths())
+        self._up, self._release = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._live, name="ray-session", daemon=True)
+        self._failure: BaseException | None = None
+        self._folder: str | None = None
+        self._borrowed = False
+        self.ray: Any = None
+
+    def start(self) -> None:
+        """Begin; returns at once.  Starting twice is fine."""
+        if self._thread.ident is None:
+            self._thread.start()
 
     @property
-    def is_busy(self) -> bool:
-        return any(seat.flying for seat in self._seats)
+    def is_up(self) -> bool:
+        """Whether the start is over, well or not."""
+        return self._up.is_set()
 
-    def fill(self, queue: ShardQueue) -> None:
-        """Give every open worker what its window holds, one shard in turn."""
-        for depth in range(WINDOW):
-            for seat in self._seats:
-                if seat.opening is None and len(seat.flying) <= depth and (shard := queue.take()) is not None:
-                    runs = [(self._index[r.plan.plan_id], r.seed, r.run_id, r.cell_id) for r in shard]
-                    seat.flying.append((seat.actor.run.remote(runs), shard))
+    @property
+    def actor_options(self) -> dict[str, Any]:
+        """What actors need in a Ray that somebody else started in this process."""
+        return {"runtime_env": {"env_vars": self._env}} if self._borrowed else {}
 
-    def collect(self, queue: ShardQueue) -> Iterator[list[RunRecord]]:
-        """Wait a little; yield what came back."""
-        refs = {ref: seat for seat in self._seats for ref in seat.refs}
-        done, _ = self._ray.wait(list(refs), num_returns=1, timeout=POLL_S)
-        self._check_patience(bool(done) or self.is_busy)
-        for ref in done:
-            seat = refs[ref]
-            if ref is seat.opening:
-                self._opened(seat)
-            else:
-                yield from self._landed(seat, queue)
+    def wait(self) -> int:
+        """See :meth:`sweep.execution.ray_executor.RayExecutor.wait`."""
+        self.start()
+        self._up.wait()
+        if isinstance(self._failure, ExecutorError):
+            raise self._failure
+        if self._failure is not None:
+            where = f"reached at {self._address}" if self._address else "started"
+            text = " ".join(str(self._failure).split())
+            raise ExecutorError(f"Ray cannot be {where}: {text}") from self._failure
+        assert self._workers is not None
+        return self._workers
 
-    def _opened(self, seat: _Seat) -> None:
+    def close(self) -> None:
+        """End what this session started, and remove its files."""
+        self._release.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def _live(self) -> None:
         try:
-            self._ray.get(seat.opening)
-        except self._ray.exceptions.RayError as error:
-            if not seat.was_open and isinstance(error, self._ray.exceptions.ActorDiedError):
-                raise ExecutorError(f"Ray's workers cannot start: {_cause(error)}") from error
-            seat.failures += 1
-            if seat.failures < RESTARTS and not isinstance(error, self._ray.exceptions.ActorDiedError):
-                seat.opening = seat.actor.ready.remote()
-            else:
-                self._seats[self._seats.index(seat)] = self._seat()
-            return
-        seat.opening, seat.was_open, seat.failures = None, True, 0
+            self._open()
+        except BaseException as error:  # noqa: BLE001 - carried over to the thread that waits
+            self._failure = error
+        self._up.set()
+        self._release.wait()
+        self._close()
 
-    def _landed(self, seat: _Seat, queue: ShardQueue) -> Iterator[list[RunRecord]]:
-        """The worker's oldest shard is back, or the worker died with it."""
-        ref, shard = seat.flying[0]
-        try:
-            records = self._ray.get(ref, timeout=FETCH_S)
-        except self._ray.exceptions.RayError as error:
-            yield from self._died(seat, _cause(error), queue)
-            return
-        seat.flying.popleft()
-        queue.observe(shard, records)
-        yield [replace(record, attempt=self._isolation.attempt(record.run_id)) for record in records]
+    def _open(self) -> None:
+        for name, value in _SETTINGS.items():
+            os.environ.setdefault(name, value)
+        # Here, not at the top: the settings above come first, and the import takes seconds on a cold disk.
+        import ray
 
-    def _died(self, seat: _Seat, cause: str, queue: ShardQueue) -> Iterator[list[RunRecord]]:
-        """Only the oldest shard can be the culprit; the ones behind it never began."""
-        _, suspect = seat.flying.popleft()
-        innocent = [shard for _, shard in seat.flying]
-        seat.flying.clear()
-        halves, lost = self._isolation.died(suspect, cause)
-        queue.put_back([*halves, *innocent])
-        # Calls fail until the worker is back: it gets none before it answers.
-        seat.opening = seat.actor.ready.remote()
-        if lost:
-            yield lost
+        self.ray = ray
+        logging.getLogger("ray").setLevel(logging.ERROR)
+        self._borrowed = self.ray.is_initialized()
+        if not self._borrowed:
+            common = {"log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": True}
+            with _plain_stdout(), _daemon_environment(local=self._address in (None, "local")):
+                self.ray.init(**common, **self._place(), runtime_env={"env_vars": self._env})
+        self._check_resources()
 
-    def _check_patience(self, is_alive: bool) -> None:
-        self._idle_s = 0.0 if is_alive else self._idle_s + POLL_S
-        if self._idle_s >= PATIENCE_S:
+    def _place(self) -> dict[str, Any]:
+        if self._address not in (None, "local"):
+            return {"address": self._address}  # an existing cluster refuses sizes
+        self._workers = self._workers or cores()
+        # A folder of our own can be removed without harm to other sessions.  Not under TMPDIR: Ray's sockets lie in
+        # it, and their paths may not be long.
+        self._folder = tempfile.mkdtemp(prefix="sweep-ray-", dir="/tmp")
+        return {
+            "address": "local",
+            "num_cpus": self._workers,
+            "include_dashboard": False,
+            "object_store_memory": STORE_BYTES,
+            "_temp_dir": self._folder,
+        }
+
+    def _check_resources(self) -> None:
+        there = int(self.ray.cluster_resources().get("CPU", 0))
+        wanted = self._workers or there
+        if wanted > there or not there:
+            # Ray would wait for ever without a word.
             raise ExecutorError(
-                f"No Ray worker came up in {PATIENCE_S:g} s: the cluster is full or cannot start processes. "
-                "See `ray status`, ask for fewer with executor.workers=, or use executor=inline."
+                f"{wanted or 1} Ray workers need a core each, and the cluster has {there} in all; ask for fewer with "
+                "executor.workers=, or add nodes."
             )
+        self._workers = wanted
 
-    def dismiss(self) -> None:
-        """Let the workers go, whatever they are at."""
-        for seat in self._seats:
-            self._ray.kill(seat.actor, no_restart=True)
+    def _close(self) -> None:
+        if self.ray is not None and not self._borrowed and self.ray.is_initialized():
+            self.ray.shutdown()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def _cause(error: Exception) -> str:
-    """The first line of Ray's account that says something."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0] if lines else type(error).__name__
+def user_paths() -> list[str]:
+    """The driver's import folders that are not Python's own or installed packages, absolute."""
+    installed = [os.path.realpath(path) for path in (sys.prefix, sys.base_prefix, *sysconfig.get_paths().values())]
+    found = [os.path.realpath(path or os.getcwd()) for path in sys.path]
+    mine = [p for p in found if not any(p == i or p.startswith(i + os.sep) for i in installed) and os.path.exists(p)]
+    return list(dict.fromkeys(mine))
+
+
+def _worker_environment(pythonpath: Sequence[str]) -> dict[str, str]:
+    threads = dict.fromkeys(ONE_THREAD, "1")
+    return {**threads, "PYTHONDONTWRITEBYTECODE": "", "PYTHONPATH": os.pathsep.join(pythonpath)}
+
+
+@contextmanager
+def _daemon_environment(*, local: bool) -> Iterator[None]:
+    """What Ray's own processes should inherit when they are started here.
+
+    Without byte code every one of them compiles all it imports.  A token of our own keeps other users of the machine
+    out of the cluster; without one, Ray would write one into the home folder.
+    """
+    before: Mapping[str, str | None] = {n: os.environ.get(n) for n in ("PYTHONDONTWRITEBYTECODE", "RAY_AUTH_TOKEN")}
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    if local and "RAY_AUTH_TOKEN_PATH" not in os.environ:
+        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+    try:
+        yield
+    finally:
+        if before["PYTHONDONTWRITEBYTECODE"] is not None:
+            os.environ["PYTHONDONTWRITEBYTECODE"] = before["PYTHONDONTWRITEBYTECODE"]
+
+
+@contextmanager
+def _plain_stdout() -> Iterator[None]:
+    """Send what Ray's daemons say about dead workers to our log: Ray prints it to stdout, whatever it is told."""
+    from ray._private import worker as module
+
+    if hasattr(module, "print_to_stdstream"):
+        module.print_to_stdstream = _to_log
+    yield
+
+
+def _to_log(data: Mapping[str, Any], *_: object, **__: object) -> None:
+    for line in data.get("lines", ()):
+        _log.debug("%s: %s", data.get("pid", "ray"), line)

@@ -22,6 +22,7 @@ from sweep.runtime.fault import EpisodeEnd, Fault, Stop
 from sweep.runtime.mailbox import Mailbox
 from sweep.runtime.model import open_model
 from sweep.runtime.model_index import ModelIndex
+from sweep.runtime.observation import Observation
 from sweep.runtime.output import DeviceOutput
 from sweep.runtime.physics import LanePhysics
 from sweep.runtime.trace import TraceColumn, combine
@@ -91,6 +92,7 @@ class InstanceBatch:
         self.stops: dict[int, Stop] = {}
         self.boundary = self.physics.boundary()
         self.trace = TraceColumn(self.lanes, self.context.state_width + int(model.nu))
+        self.observation = Observation(self.metrics.values(), self.trace)
         self._row_bytes = 8 * self.lanes * (3 * self.context.state_width + int(model.nu))
         # Per lane, the last tick whose DeviceUpdate happened.
         self._updated = np.full(self.lanes, -1, np.int64)
@@ -150,6 +152,7 @@ class InstanceBatch:
         """The lane's metrics; None where the metric's window was not completed."""
         complete = status is Status.COMPLETED
         ended = complete or status is Status.ENDED
+        self.observation.flush()
         return {
             name: metric.value(lane) if (complete if metric.spec.window == "horizon" else ended) else None
             for name, metric in self.metrics.items()
@@ -170,6 +173,7 @@ class InstanceBatch:
 
     def trace_digest(self, lane: int) -> str:
         """Digest of the lane's trace so far: states and controls, samples, committed inputs, and how it stopped."""
+        self.observation.flush()
         columns = {"steps": self.trace.digest(lane)}
         columns |= {f"device/{name}": device.digest(lane) for name, device in self.devices.items()}
         columns |= {f"driver/{name}": driver.digest(lane) for name, driver in self.drivers.items()}

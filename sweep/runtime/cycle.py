@@ -41,8 +41,6 @@ def run_block(batch: InstanceBatch, block: Block) -> None:
         device.update(view)
     for driver in batch.drivers.values():
         driver.settle(view)
-    for metric in batch.metrics.values():  # 11 Observer
-        metric.fold(view)
-    batch.trace.append([boundaries[:, 1:], controls], view.settled)  # 12 TraceRecord
+    batch.observation.take(view)  # 11 Observer, 12 TraceRecord
     batch.retire(view, stops, saved)
     batch.run_controllers(block)  # 13 ExternalOutputPublish hands them what devices show

@@ -92,6 +92,7 @@ class SimulationInstance:
     @property
     def metrics(self) -> dict[str, float | None]:
         """Every metric folded over the steps so far."""
+        self._batch.observation.flush()
         return {name: metric.value(0) for name, metric in self._batch.metrics.items()}
 
     def step(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,76 +31,60 @@ class TraceColumn:
     """
 
     def __init__(self, lanes: int, width: int) -> None:
+        self._lanes, self._width = lanes, width
         self._capacity = max(64, _CHUNK_BYTES // (8 * max(1, width)))
-        self._buffer = np.zeros((lanes, self._capacity, width))
-        self._fill = np.zeros(lanes, np.int64)
-        self._even = True
-        self._fullest = 0  # of all lanes
+        self._waiting: list[tuple[Sequence[Any], Counts | None]] = []
+        self._rows = 0
         self._hashes = [xxhash.xxh3_128() for _ in range(lanes)]
 
     def append(self, parts: Sequence[Any], counts: Counts | None = None) -> None:
-        """Append rows.
+        """Append rows; the arrays are kept until they are hashed and must not change.
 
         Args:
-            parts: arrays ``(lanes or 1, rows)`` or ``(lanes, rows, width)``, or numbers, that stand side by side in a row.
+            parts: arrays ``(lanes or 1, rows)`` or ``(lanes, rows, width)``, or numbers, that stand side by side in
+                a row; the last one is an array.
             counts: how many of the rows are each lane's, the leading ones; None means all.
         """
-        rows = parts[-1].shape[1]
-        if rows <= self._capacity:
-            self._append(parts, counts)
-            return
-        for start in range(0, rows, self._capacity):
-            stop = min(rows, start + self._capacity)
-            piece = [part[:, start:stop] if isinstance(part, np.ndarray) else part for part in parts]
-            self._append(piece, None if counts is None else np.clip(counts - start, 0, stop - start))
-
-    def _append(self, parts: Sequence[Any], counts: Counts | None) -> None:
-        rows = parts[-1].shape[1]
-        if self._fullest + rows > self._capacity:
+        self._waiting.append((parts, counts))
+        self._rows += parts[-1].shape[1]
+        if self._rows >= self._capacity:
             self._flush()
-        if counts is None and self._even:
-            fill = self._fullest
-            self._write(parts, (slice(None), slice(fill, fill + rows)), (slice(None), slice(None)))
-            self._fill += rows
-            self._fullest += rows
-            return
-        self._even = False
-        counts = np.full(len(self._fill), rows) if counts is None else counts
-        lane, row = np.nonzero(np.arange(rows) < counts[:, None])
-        self._write(parts, (lane, self._fill[lane] + row), (lane, row))
-        self._fill += counts
-        self._fullest = int(self._fill.max())
-
-    def _write(self, parts: Sequence[Any], to: tuple[Any, Any], source: tuple[Any, Any]) -> None:
-        column = 0
-        for part in parts:
-            if not isinstance(part, np.ndarray):
-                self._buffer[(*to, column)] = part
-                column += 1
-            elif part.ndim == 2:
-                self._buffer[(*to, column)] = _rows(part, len(self._fill))[source]
-                column += 1
-            else:
-                self._buffer[(*to, slice(column, column + part.shape[2]))] = part[source]
-                column += part.shape[2]
-
-    def _flush(self) -> None:
-        for lane, fill in enumerate(self._fill.tolist()):
-            if fill:
-                self._hashes[lane].update(self._buffer[lane, :fill].data)
-        self._fill[:] = 0
-        self._fullest = 0
 
     def digest(self, lane: int) -> bytes:
         """Digest of the lane's rows so far; nothing is consumed."""
-        state = self._hashes[lane].copy()
-        state.update(self._buffer[lane, : int(self._fill[lane])].data)
-        return state.digest()
+        self._flush()
+        digest: bytes = self._hashes[lane].digest()
+        return digest
 
+    def _flush(self) -> None:
+        """Hash what is waiting.  Packing many blocks at once is why it waited."""
+        waiting, self._waiting, self._rows = self._waiting, [], 0
+        for ragged, group in itertools.groupby(waiting, key=lambda entry: entry[1] is not None):
+            if not ragged:
+                self._hash(self._packed([parts for parts, _ in group]), None)
+                continue
+            for parts, counts in group:
+                self._hash(self._packed([parts]), counts)
 
-def _rows(part: Array, lanes: int) -> Array:
-    """A row that lanes share, as one for each."""
-    return part if len(part) == lanes else np.broadcast_to(part, (lanes, part.shape[1]))
+    def _packed(self, blocks: Sequence[Sequence[Any]]) -> Array:
+        """Rows of many blocks as one array ``(lanes, rows, width)``."""
+        packed = np.empty((self._lanes, sum(parts[-1].shape[1] for parts in blocks), self._width))
+        row = 0
+        for parts in blocks:
+            rows, column = slice(row, row + parts[-1].shape[1]), 0
+            for part in parts:
+                wide = isinstance(part, np.ndarray) and part.ndim == 3
+                to = slice(column, column + part.shape[2]) if wide else column
+                packed[:, rows, to] = part
+                column += part.shape[2] if wide else 1
+            row = rows.stop
+        return packed
+
+    def _hash(self, rows: Array, counts: Counts | None) -> None:
+        lengths = [rows.shape[1]] * self._lanes if counts is None else counts.tolist()
+        for lane, length in enumerate(lengths):
+            if length:
+                self._hashes[lane].update(rows[lane, :length].data)
 
 
 def combine(columns: Mapping[str, bytes], ending: str) -> str:

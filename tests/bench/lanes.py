@@ -110,7 +110,9 @@ def measure(robot: Robot, lanes: int, *, ticks: int = 1000, repeats: int = 5) ->
     resolver = Resolver()
     base = load_manifest(document)
     plans = [
-        resolver.resolve(base, {"components.fast.latency_s": 0.002 * (lane % 4), "components.slow.latency_s": 0.005 * (lane % 3)})
+        resolver.resolve(
+            base, {"components.fast.latency_s": 0.002 * (lane % 4), "components.slow.latency_s": 0.005 * (lane % 3)}
+        )
         for lane in range(lanes)
     ]
     model = open_model(plans[0].model)
@@ -138,7 +140,10 @@ def recorded_controls(plans: Any, ticks: int) -> np.ndarray:
     batch = InstanceBatch(plans, range(len(plans)))
     rows: list[np.ndarray] = []
     advance = batch.physics.advance
-    batch.physics.advance = lambda block, controls, *rest: (rows.append(controls.copy()), advance(block, controls, *rest))[1]  # type: ignore[method-assign]
+    batch.physics.advance = lambda block, controls, *rest: (
+        rows.append(controls.copy()),
+        advance(block, controls, *rest),
+    )[1]  # type: ignore[method-assign]
     batch.advance(ticks)
     assert batch.alive.all()
     return np.concatenate(rows, axis=1)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sweep.plan.clock import Grid, GridSchedule
-from sweep.plan.lane_clock import LaneSchedule
+from sweep.plan.lane_clock import DueSamples, LaneSchedule
 
 GRID = Grid("0.002")
 
@@ -25,7 +25,14 @@ def agree(lanes, start, stop):
     due = LaneSchedule.of(lanes).due(start, stop)
     expected = [lane.due(start, stop) for lane in lanes]
     assert due.indices.dtype == due.ticks.dtype == np.int64
-    assert due.indices.shape == due.ticks.shape == (len(lanes), max(len(indices) for indices, _ in expected))
+    rows = 1 if LaneSchedule.of(lanes).uniform else len(lanes)
+    assert due.indices.shape == due.ticks.shape == (rows, max(len(indices) for indices, _ in expected))
+    due = DueSamples(
+        *(
+            None if a is None else np.broadcast_to(a, (len(lanes), a.shape[1]))
+            for a in (due.indices, due.ticks, due.valid)
+        )
+    )
     valid = np.ones(due.indices.shape, dtype=bool) if due.valid is None else due.valid
     for row, (indices, ticks) in enumerate(expected):
         count = len(indices)

@@ -1,0 +1,178 @@
+"""Crew: the Ray workers of one execution, and what each of them has in hand.
+
+Ray's own retries are off.  A worker's death is seen here: what it had in hand is halved until the run is found
+that kills it, what waited behind that goes on elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sweep.design.run import Run
+from sweep.errors import ExecutorError
+from sweep.execution.isolation import Isolation
+from sweep.execution.shards import Shard, ShardQueue
+from sweep.execution.worker import execute_shard
+from sweep.plan.plan import Plan
+from sweep.results import RunRecord
+
+WINDOW = 2
+"""Shards in the hands of one worker: one at work and one that waits, so that it never idles for the driver."""
+
+POLL_S = 0.5
+"""How long one wait for Ray lasts [s]; between two, signals and stops are noticed."""
+
+PATIENCE_S = 300.0
+"""How long no worker may come up, with none at work [s], before the cluster counts as full."""
+
+FETCH_S = 30.0
+RESTARTS = 5
+"""Restarts in a row that may fail before a worker is replaced."""
+
+
+class ShardWorker:
+    """A worker's end: it has the Plans, and shards come as indices into them."""
+
+    _plans: Sequence[Plan]
+
+    def load(self, plans: Sequence[Plan]) -> None:
+        """Take the Plans: the first call, and again after each restart.
+
+        Not a constructor's argument, which Ray warns about wherever an actor may restart.
+        """
+        self._plans = plans
+
+    def run(self, shard: Sequence[tuple[int, int, str, str]]) -> list[RunRecord]:
+        """Run (plan index, seed, run_id, cell_id) tuples."""
+        return execute_shard(
+            [Run(run_id=run, plan=self._plans[plan], seed=seed, cell_id=cell) for plan, seed, run, cell in shard]
+        )
+
+
+@dataclass(slots=True, eq=False)
+class _Seat:
+    """One worker as the driver sees it: not ready while ``opening`` is there; shards run in the order of ``flying``."""
+
+    actor: Any
+    opening: Any
+    flying: deque[tuple[Any, Shard]] = field(default_factory=deque)
+    was_open: bool = False
+    failures: int = 0
+
+    @property
+    def refs(self) -> list[Any]:
+        return [self.opening] if self.opening is not None else [ref for ref, _ in self.flying]
+
+
+class Crew:
+    """The workers of one execution.
+
+    Args:
+        ray: Ray's module, connected; only the executor imports it.
+        plans: every Plan that shards will refer to.
+        count: number of workers.
+        isolation: where deaths are counted.
+        options: what else Ray should know of the workers.
+    """
+
+    def __init__(
+        self, ray: Any, plans: Sequence[Plan], count: int, isolation: Isolation, options: Mapping[str, Any]
+    ) -> None:
+        self._ray = ray
+        self._index = {plan.plan_id: index for index, plan in enumerate(plans)}
+        # Once for all workers; the reference also keeps them in the store for workers that restart.
+        self._plans = self._ray.put(list(plans))
+        own = {"num_cpus": 1, "max_restarts": -1, "max_task_retries": 0, "scheduling_strategy": "SPREAD"}
+        self._remote = ray.remote(**own, **options)(ShardWorker)
+        self._isolation = isolation
+        self._idle_s = 0.0
+        self._seats = [self._seat() for _ in range(count)]
+
+    def _seat(self) -> _Seat:
+        actor = self._remote.remote()
+        return _Seat(actor, actor.load.remote(self._plans))
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether any worker has a shard in hand."""
+        return any(seat.flying for seat in self._seats)
+
+    def fill(self, queue: ShardQueue) -> None:
+        """Give every open worker what its window holds, one shard in turn."""
+        for depth in range(WINDOW):
+            for seat in self._seats:
+                if seat.opening is None and len(seat.flying) <= depth and (shard := queue.take()) is not None:
+                    runs = [(self._index[r.plan.plan_id], r.seed, r.run_id, r.cell_id) for r in shard]
+                    seat.flying.append((seat.actor.run.remote(runs), shard))
+
+    def collect(self, queue: ShardQueue) -> Iterator[list[RunRecord]]:
+        """Wait a little; yield what came back."""
+        refs = {ref: seat for seat in self._seats for ref in seat.refs}
+        done, _ = self._ray.wait(list(refs), num_returns=1, timeout=POLL_S)
+        self._check_patience(bool(done) or self.is_busy)
+        for ref in done:
+            seat = refs[ref]
+            if ref == seat.opening:
+                self._opened(seat)
+            else:
+                yield from self._landed(seat, queue)
+
+    def _opened(self, seat: _Seat) -> None:
+        try:
+            self._ray.get(seat.opening)
+        except self._ray.exceptions.RayError as error:
+            if not seat.was_open and isinstance(error, self._ray.exceptions.ActorDiedError):
+                raise ExecutorError(f"Ray's workers cannot start: {_cause(error)}") from error
+            seat.failures += 1
+            if seat.failures < RESTARTS and not isinstance(error, self._ray.exceptions.ActorDiedError):
+                seat.opening = seat.actor.load.remote(self._plans)
+            else:
+                self._seats[self._seats.index(seat)] = self._seat()
+            return
+        seat.opening, seat.was_open, seat.failures = None, True, 0
+
+    def _landed(self, seat: _Seat, queue: ShardQueue) -> Iterator[list[RunRecord]]:
+        """The worker's oldest shard is back, or the worker died with it."""
+        ref, shard = seat.flying[0]
+        try:
+            records = self._ray.get(ref, timeout=FETCH_S)
+        except self._ray.exceptions.RayError as error:
+            yield from self._died(seat, _cause(error), queue)
+            return
+        seat.flying.popleft()
+        queue.observe(shard, records)
+        yield [replace(record, attempt=self._isolation.attempt(record.run_id)) for record in records]
+
+    def _died(self, seat: _Seat, cause: str, queue: ShardQueue) -> Iterator[list[RunRecord]]:
+        """Only the oldest shard can be the culprit; the ones behind it never began."""
+        _, suspect = seat.flying.popleft()
+        innocent = [shard for _, shard in seat.flying]
+        seat.flying.clear()
+        halves, lost = self._isolation.died(suspect, cause)
+        queue.put_back([*halves, *innocent])
+        # Calls fail until the worker is back: it gets none before it answers.
+        seat.opening = seat.actor.load.remote(self._plans)
+        if lost:
+            yield lost
+
+    def _check_patience(self, is_alive: bool) -> None:
+        self._idle_s = 0.0 if is_alive else self._idle_s + POLL_S
+        if self._idle_s >= PATIENCE_S:
+            raise ExecutorError(
+                f"No Ray worker came up in {PATIENCE_S:g} s: the cluster is full or cannot start processes. "
+                "See `ray status`, ask for fewer with executor.workers=, or use executor=inline."
+            )
+
+    def dismiss(self) -> None:
+        """Let the workers go, whatever they are at."""
+        for seat in self._seats:
+            self._ray.kill(seat.actor, no_restart=True)
+
+
+def _cause(error: Exception) -> str:
+    """The first line of Ray's account that says something."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__

@@ -1,0 +1,119 @@
+"""The queue of shards and the isolation of killers, without any process."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sweep.design import Run as RealRun
+from sweep.design import SweepSpec
+from sweep.execution.isolation import Isolation
+from sweep.execution.planning import plan_sweep
+from sweep.execution.shards import MAX_LANES, ShardQueue
+
+
+@dataclass(frozen=True)
+class FakePlan:
+    plan_id: str
+    layout: str
+
+
+@dataclass(frozen=True)
+class FakeRun:
+    run_id: str
+    plan: FakePlan
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class FakeRecord:
+    wall_s: float
+
+
+def runs(layouts):
+    return [FakeRun(f"r{i}", FakePlan(f"p{name}", name)) for i, name in enumerate(layouts)]
+
+
+def drain(queue, cost_s):
+    shards = []
+    while (shard := queue.take()) is not None:
+        shards.append(shard)
+        queue.observe(shard, [FakeRecord(cost_s)] * len(shard))
+    return shards
+
+
+@given(
+    st.lists(st.sampled_from("abc"), max_size=200),
+    st.integers(1, 5),
+    st.floats(1e-5, 10),
+    st.integers(1, 200),
+)
+def test_every_run_leaves_once_in_shards_of_one_layout(layouts, workers, cost_s, lanes):
+    queue = ShardQueue(runs(layouts), shard_s=2.0, workers=workers, lanes=lanes)
+    assert len(queue) == len(layouts)
+    shards = drain(queue, cost_s)
+    assert [len({run.plan.layout for run in shard}) for shard in shards] == [1] * len(shards)
+    assert Counter(run.run_id for shard in shards for run in shard) == Counter(f"r{i}" for i in range(len(layouts)))
+    assert max(map(len, shards), default=0) <= MAX_LANES
+    assert len(queue) == 0
+
+
+def test_the_canary_is_one_run_alone_and_shards_grow_from_it():
+    sizes = [len(shard) for shard in drain(ShardQueue(runs("a" * 200), shard_s=2.0), 0.01)]
+    assert sizes[:3] == [1, 8, 32]
+
+
+def test_shards_take_about_the_time_asked_for():
+    sizes = [len(shard) for shard in drain(ShardQueue(runs("a" * 100), shard_s=2.0), 0.5)]
+    assert sizes[:3] == [1, 4, 4]
+    assert set([len(s) for s in drain(ShardQueue(runs("a" * 10), shard_s=2.0), 60.0)]) == {1}
+
+
+def test_the_last_shards_are_small_enough_for_all_workers():
+    queue = ShardQueue(runs("a" * 100), shard_s=10.0, workers=4)
+    shards = drain(queue, 0.3)
+    assert len(shards[-1]) == 1
+    assert max(len(s) for s in shards[-4:]) <= 4
+
+
+def test_order_holds_as_far_as_layouts_allow():
+    queue = ShardQueue(runs("abab"), shard_s=2.0)
+    assert [[run.run_id for run in shard] for shard in drain(queue, 0.001)] == [["r0"], ["r1"], ["r2"], ["r3"]]
+
+
+def test_what_is_put_back_comes_first_and_as_it_was():
+    queue = ShardQueue(runs("a" * 10), shard_s=2.0)
+    first = queue.take()
+    queue.observe(first, [FakeRecord(0.1)])
+    second = queue.take()
+    queue.put_back([second[:2], second[2:]])
+    assert len(queue) == 9
+    assert queue.remaining_s() == pytest.approx(0.9)
+    assert [queue.take(), queue.take()] == [second[:2], second[2:]]
+
+
+@pytest.fixture(scope="module")
+def plan(make_document):
+    return plan_sweep(SweepSpec(scene="pole", manifest=make_document(), seeds=(0,))).base
+
+
+@given(count=st.integers(1, 64), data=st.data())
+def test_isolation_finds_the_killers_and_only_them(plan, count, data):
+    poison = data.draw(st.sets(st.integers(0, count - 1), max_size=4))
+    shard = tuple(RealRun(run_id=f"r{i}", plan=plan, seed=i, cell_id="c") for i in range(count))
+    isolation, todo, done, lost = Isolation(), [shard], [], []
+    while todo:
+        now = todo.pop()
+        if any(run.seed in poison for run in now):
+            again, given_up = isolation.died(now, "killed")
+            todo += again
+            lost += given_up
+        else:
+            done += [run.seed for run in now]
+    assert {record.seed for record in lost} == poison
+    assert sorted(done) == sorted(set(range(count)) - poison)
+    assert all(r.attempt >= 2 and r.outcome.status == "lost" for r in lost)
