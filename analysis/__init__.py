@@ -10,6 +10,7 @@ Importing this package imports neither pandas nor SciPy; the functions below do,
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,12 +30,17 @@ def load(folder: Path | str) -> pandas.DataFrame:
 
 
 def compare(
-    a: Path | str, b: Path | str | None = None, baseline: str | None = None, *, recompute: Recompute | None = None
+    a: Path | str,
+    b: Path | str | None = None,
+    baseline: str | None = None,
+    *,
+    cells: Collection[str] | None = None,
+    recompute: Recompute | None = None,
 ) -> Comparison:
     """The cells of a sweep against its baseline, or sweep ``b`` against ``a``; see :mod:`analysis.contrast`."""
     from analysis.contrast import compare as implementation
 
-    return implementation(a, b, baseline, recompute=recompute)
+    return implementation(a, b, baseline, cells=cells, recompute=recompute)
 
 
 def render(comparison: Comparison, *, width: int = 80) -> RenderableType:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from analysis.comparison import CellSummary, Comparison, Contrast, MetricContrast, OutcomeContrast
@@ -30,7 +30,12 @@ Records = Mapping[int, RunRecord]
 
 
 def compare(
-    a: Path | str, b: Path | str | None = None, baseline: str | None = None, *, recompute: Recompute | None = None
+    a: Path | str,
+    b: Path | str | None = None,
+    baseline: str | None = None,
+    *,
+    cells: Collection[str] | None = None,
+    recompute: Recompute | None = None,
 ) -> Comparison:
     """Compare the cells of sweep ``a`` with its baseline cell, or the cells of sweep ``b`` with the same ones of ``a``.
 
@@ -39,6 +44,7 @@ def compare(
         b: another; its cells are paired with those of ``a`` by (cell_id, seed).
         baseline: a cell_id (or a unique prefix, or a label) of ``a``; by default the sweep's own choice, the
             nominal cell, or the first.  Without meaning when ``b`` is given.
+        cells: cell_ids of ``a`` to look at; all by default.
         recompute: gives digests of noise prefixes, so that runs of different length can be proved paired.
 
     Raises:
@@ -47,7 +53,8 @@ def compare(
     """
     if b is not None:
         return compare_sweeps(read(a), read(b), recompute=recompute)
-    return compare_cells(read(a), baseline, recompute=recompute)
+    sweep = read(a)
+    return compare_cells(sweep if cells is None else sweep.only(cells), baseline, recompute=recompute)
 
 
 def compare_cells(sweep: Sweep, baseline: str | None = None, *, recompute: Recompute | None = None) -> Comparison:

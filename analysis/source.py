@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,10 @@ class Sweep:
     def swept(self) -> tuple[str, ...]:
         """The keys that take more than one value."""
         return tuple(k for k in self.keys if len({repr(c.values.get(k)) for c in self.cells}) > 1)
+
+    def only(self, cells: Collection[str]) -> Sweep:
+        """The same sweep as if it had these cells alone."""
+        return replace(self, cells=tuple(cell for cell in self.cells if cell.cell_id in cells))
 
     def nominal(self, key: str) -> Any:
         """The nominal value of an axis, or of a full path: its value in the base manifest (None if it is not there)."""

@@ -8,4 +8,18 @@ become an Instance (:mod:`sweep.runtime`), an Instance leaves a record (:mod:`sw
 records become a comparison (:mod:`analysis`).  Importing this package imports nothing heavy.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from sweep.run import SweepResult
+
+
+def run_sweep(*overrides: str, **options: Any) -> SweepResult:
+    """Run a sweep from Python, as the command line does; see :func:`sweep.run.run_sweep`."""
+    from sweep.run import run_sweep as implementation
+
+    return implementation(*overrides, **options)

@@ -91,6 +91,7 @@ class Command:
 
 
 _JSON = Option("--json", None, "print JSON")
+_URI = Option("--uri", "URI", "MLFLOW_TRACKING_URI, or the database beside the sweeps, otherwise")
 
 VERBS: dict[str, Verb] = {
     "run": Verb("run a sweep; the verb may be left out", takes_overrides=True),
@@ -100,8 +101,8 @@ VERBS: dict[str, Verb] = {
         "run one run again, bit for bit",
         ("RUN_ID",),
         (
-            Option("--dir", "DIR", "the sweep's folder; the newest otherwise"),
-            Option("--plot", "FILE", "plot it against its pair", is_optional=True),
+            Option("--dir", "DIR", "where to look for it: a sweep's folder, or a folder of sweeps"),
+            Option("--plot", "FILE", "draw it against its pair, as HTML", is_optional=True),
         ),
     ),
     "compare": Verb(
@@ -109,12 +110,8 @@ VERBS: dict[str, Verb] = {
         ("DIR", "[DIR2]"),
         (Option("--baseline", "AXIS=VALUE", "the cell that others are compared with", is_repeatable=True),),
     ),
-    "resume": Verb("go on with a sweep that stopped", ("DIR",)),
-    "sync": Verb("write a sweep to MLflow again", ("DIR",)),
-    "ui": Verb("browse sweeps in MLflow, on this machine only"),
-    "doctor": Verb("check versions, CPU, Ray and MLflow"),
-    "schema": Verb("print the Manifest's JSON Schema, for editors"),
-    "components": Verb("what a scene can be made of, with parameters and units", ("[NAME]",)),
+    "sync": Verb("write a sweep to MLflow again", ("DIR",), (_URI,)),
+    "ui": Verb("browse sweeps in MLflow, on this machine only", (), (_URI, Option("--port", "PORT", "5000 otherwise"))),
 }
 
 GLOBAL_OPTIONS: tuple[Option, ...] = (

@@ -6,6 +6,7 @@ that kills it, what waited behind that goes on elsewhere.
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -88,7 +89,7 @@ class Crew:
         own = {"num_cpus": 1, "max_restarts": -1, "max_task_retries": 0, "scheduling_strategy": "SPREAD"}
         self._remote = ray.remote(**own, **options)(ShardWorker)
         self._isolation = isolation
-        self._idle_s = 0.0
+        self._alive_at = time.monotonic()
         self._seats = [self._seat() for _ in range(count)]
 
     def _seat(self) -> _Seat:
@@ -112,7 +113,7 @@ class Crew:
         """Wait a little; yield what came back."""
         refs = {ref: seat for seat in self._seats for ref in seat.refs}
         done, _ = self._ray.wait(list(refs), num_returns=1, timeout=POLL_S)
-        self._check_patience(bool(done) or self.is_busy)
+        self._check_patience()
         for ref in done:
             seat = refs[ref]
             if ref == seat.opening:
@@ -124,15 +125,23 @@ class Crew:
         try:
             self._ray.get(seat.opening)
         except self._ray.exceptions.RayError as error:
-            if not seat.was_open and isinstance(error, self._ray.exceptions.ActorDiedError):
-                raise ExecutorError(f"Ray's workers cannot start: {_cause(error)}") from error
-            seat.failures += 1
-            if seat.failures < RESTARTS and not isinstance(error, self._ray.exceptions.ActorDiedError):
-                seat.opening = seat.actor.load.remote(self._plans)
-            else:
-                self._seats[self._seats.index(seat)] = self._seat()
+            self._reopen(seat, error)
             return
         seat.opening, seat.was_open, seat.failures = None, True, 0
+
+    def _reopen(self, seat: _Seat, error: Exception) -> None:
+        """Try again: on the same worker while Ray restarts it, else on a new one."""
+        known = self._ray.exceptions
+        is_dead = isinstance(error, known.ActorDiedError)
+        if not seat.was_open and (is_dead or isinstance(error, known.RayTaskError)):
+            # Nothing of ours ran yet, so it is the installation: the same would happen for ever.
+            raise ExecutorError(f"Ray's workers cannot start: {_cause(error)}") from error
+        seat.failures += 1
+        if seat.failures < RESTARTS and not is_dead:
+            seat.opening = seat.actor.load.remote(self._plans)
+            return
+        self._ray.kill(seat.actor, no_restart=True)
+        self._seats[self._seats.index(seat)] = self._seat()
 
     def _landed(self, seat: _Seat, queue: ShardQueue) -> Iterator[list[RunRecord]]:
         """The worker's oldest shard is back, or the worker died with it."""
@@ -158,9 +167,11 @@ class Crew:
         if lost:
             yield lost
 
-    def _check_patience(self, is_alive: bool) -> None:
-        self._idle_s = 0.0 if is_alive else self._idle_s + POLL_S
-        if self._idle_s >= PATIENCE_S:
+    def _check_patience(self) -> None:
+        now = time.monotonic()
+        if any(seat.opening is None for seat in self._seats):
+            self._alive_at = now
+        elif now - self._alive_at > PATIENCE_S:
             raise ExecutorError(
                 f"No Ray worker came up in {PATIENCE_S:g} s: the cluster is full or cannot start processes. "
                 "See `ray status`, ask for fewer with executor.workers=, or use executor=inline."

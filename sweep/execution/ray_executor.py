@@ -31,7 +31,8 @@ _SETTINGS = {
     # Under `uv run` Ray would zip the whole working directory and start each worker through uv.
     "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
-    "RAY_DEDUP_LOGS": "0",
+    # What waited behind a dead worker is put back, not asked for: that it failed is no news.
+    "RAY_IGNORE_UNHANDLED_ERRORS": "1",
 }
 _log = logging.getLogger("sweep.ray")
 

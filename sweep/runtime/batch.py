@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from sweep.runtime.fault import EpisodeEnd, Fault, Stop
 from sweep.runtime.mailbox import Mailbox
 from sweep.runtime.model import open_model
 from sweep.runtime.model_index import ModelIndex
-from sweep.runtime.observation import Observation
+from sweep.runtime.observation import Observation, Observer
 from sweep.runtime.output import DeviceOutput
 from sweep.runtime.physics import LanePhysics
 from sweep.runtime.trace import TraceColumn, combine
@@ -39,6 +39,7 @@ class InstanceBatch:
         max_block: longest block of ticks executed at once; None means as long as semantics allow.
         threads: threads that physics of different lanes runs on.
         keep_events: remember every sample and input, for :meth:`SimulationInstance.events`.
+        observers: further Observers, which see completed steps after the metrics.
 
     Attributes:
         tick: the boundary that lanes alive have reached.
@@ -50,7 +51,7 @@ class InstanceBatch:
     """
 
     def __init__(self, plans: Sequence[Plan], seeds: Sequence[int], max_block: int | None = None, threads: int = 1, *,
-                 keep_events: bool = False) -> None:  # fmt: skip
+                 keep_events: bool = False, observers: Iterable[Observer] = ()) -> None:  # fmt: skip
         _check(plans, seeds)
         self.plans = tuple(plans)
         self.seeds = tuple(int(seed) for seed in seeds)
@@ -92,7 +93,7 @@ class InstanceBatch:
         self.stops: dict[int, Stop] = {}
         self.boundary = self.physics.boundary()
         self.trace = TraceColumn(self.lanes, self.context.state_width + int(model.nu))
-        self.observation = Observation(self.metrics.values(), self.trace)
+        self.observation = Observation([*self.metrics.values(), *observers], self.trace)
         self._row_bytes = 8 * self.lanes * (3 * self.context.state_width + int(model.nu))
         # Per lane, the last tick whose DeviceUpdate happened.
         self._updated = np.full(self.lanes, -1, np.int64)

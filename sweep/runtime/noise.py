@@ -8,7 +8,7 @@ so a draw has the same bits in every process, on every CPU and with every numpy 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import xxhash
@@ -223,7 +223,7 @@ def _generator_at(key: int, word: int) -> Philox:
     return generator
 
 
-def _hasher(raw: Words, hasher: Any = None) -> Any:
+def _hasher(raw: Words, hasher: xxhash.xxh3_128 | None = None) -> xxhash.xxh3_128:
     """The hash (a new one if None) after the raw words in little-endian order."""
     hasher = xxhash.xxh3_128() if hasher is None else hasher
     hasher.update(np.ascontiguousarray(raw, dtype="<u8").reshape(-1).data)

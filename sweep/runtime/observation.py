@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Protocol
 
 import numpy as np
 
 from sweep.runtime.block import Block, BlockView
-from sweep.runtime.components.metric import Metric
 from sweep.runtime.trace import TraceColumn
 
 _PIECE_BYTES = 256 * 1024
 """Size of a piece: large enough to make numpy calls few, small enough to stay in the second-level cache."""
+
+
+class Observer(Protocol):
+    """What looks at completed steps."""
+
+    def fold(self, view: BlockView) -> None:
+        """Take in the completed steps of a view, in tick order."""
 
 
 class Observation:
@@ -21,12 +28,12 @@ class Observation:
     for five ticks as for fifty.
 
     Args:
-        metrics: the Observers.
+        observers: who looks.
         trace: the column of states and controls.
     """
 
-    def __init__(self, metrics: Iterable[Metric], trace: TraceColumn) -> None:
-        self._metrics = tuple(metrics)
+    def __init__(self, observers: Iterable[Observer], trace: TraceColumn) -> None:
+        self._observers = tuple(observers)
         self._trace = trace
         self._waiting: list[BlockView] = []
         self._bytes = 0
@@ -51,8 +58,8 @@ class Observation:
             self._observe(_joined(waiting))
 
     def _observe(self, view: BlockView) -> None:
-        for metric in self._metrics:  # 11 Observer
-            metric.fold(view)
+        for observer in self._observers:  # 11 Observer
+            observer.fold(view)
         self._trace.append([view.boundaries[:, 1:], view.controls], view.settled)  # 12 TraceRecord
 
 

@@ -113,7 +113,8 @@ class Torque:
         self._travelling = [(c, a) for c, a in self._travelling if c.commit_tick + self._longest >= stop]
 
     def _count(self, view: BlockView) -> None:
-        saturated, tripped, through = self._saturated, self._tripped, view.block.stop - 1
+        saturated, tripped = self._saturated, self._tripped
+        through: int | Ints = view.block.stop - 1
         if view.through is not None:
             lived = np.arange(view.block.start, view.block.stop) <= view.through[:, None]
             saturated = None if saturated is None else saturated & lived

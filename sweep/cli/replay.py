@@ -1,0 +1,102 @@
+"""One run again, alone: is it the same, and what does it look like beside its pair?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from analysis.plot import Panel, page
+from sweep.errors import LedgerError
+from sweep.execution.code import code_id
+from sweep.execution.node import node_fingerprint
+from sweep.execution.replay import find_run, replayable
+from sweep.plan.plan import run_id
+from sweep.results import CellRow, Ledger, RunRecord
+from sweep.runtime.recording import Recording, record_run
+
+_MOST_JOINTS = 8
+
+
+def replay(place: Path, prefix: str, *, plot: str | bool | list[str] | None) -> tuple[list[str], bool]:
+    """Run one run again from its sweep's folder alone.
+
+    Args:
+        place: a sweep's folder, or a folder of sweeps.
+        prefix: the first digits of the run_id.
+        plot: the HTML file to draw it into; True names it after the run.
+
+    Returns:
+        What to tell, and whether the digest is the same.
+    """
+    folder, found = find_run(place, prefix)
+    plan, record, cell = replayable(folder, found)
+    recording = record_run(plan, record.seed)
+    same = recording.record.trace_digest == record.trace_digest
+    lines = [f"run {found} ({cell.label}, seed {record.seed}) of {folder}: {recording.record.outcome.status.value}"]
+    lines += _verdict(record, recording.record, same, code_id(plan))
+    lines += [f"  {name} = {value:g}" for name, value in recording.record.metrics.items() if value is not None]
+    if recording.record.outcome.message:
+        lines.append(f"  {recording.record.outcome.message}")
+    if plot:
+        target = Path(plot) if isinstance(plot, str) else Path(f"replay-{found[:8]}.html")
+        target.write_text(_drawn(folder, cell, recording), encoding="utf-8")
+        lines.append(f"drawn: {target}")
+    return lines, same
+
+
+def _verdict(before: RunRecord, now: RunRecord, same: bool, code: str) -> list[str]:
+    if same:
+        return [f"same digest, {now.trace_digest}: every state, sample, command and draw is bit for bit what it was"]
+    lines = [f"another digest: {now.trace_digest}, it was {before.trace_digest}"]
+    if before.code_id != code:
+        lines.append(f"the code that decides the bits has changed since (code_id {code}, it was {before.code_id})")
+    here = node_fingerprint()
+    changed = [k for k, v in here.items() if k != "hostname" and before.node.get(k, v) != v]
+    lines += [f"another machine class: {k} is {here[k]}, it was {before.node[k]}" for k in changed]
+    return lines
+
+
+def _drawn(folder: Path, cell: CellRow, recording: Recording) -> str:
+    """The run against the one of the same seed in the baseline cell, or in the first other cell."""
+    label = f"{cell.label}, seed {recording.record.seed}"
+    runs, subtitle = {label: recording}, "no other cell has this seed"
+    pair = _pair(folder, cell, recording.record.seed)
+    if pair is not None:
+        other, other_recording = pair
+        runs[f"{other.label}, same seed"] = other_recording
+        subtitle = f"against {other.label} on identical noise"
+    return page(label, subtitle, _panels(runs))
+
+
+def _pair(folder: Path, cell: CellRow, seed: int) -> tuple[CellRow, Recording] | None:
+    from analysis.source import choose_baseline, read
+
+    base = choose_baseline(read(folder))
+    with Ledger.open(folder, read_only=True) as ledger:
+        cells = ledger.cells()
+    ordered = sorted(cells, key=lambda c: (base is None or c.cell_id != base.cell_id, c.ordinal))
+    for other in ordered:
+        if other.cell_id != cell.cell_id:
+            try:
+                plan, record, _ = replayable(folder, run_id(other.plan_id, seed))
+            except LedgerError:
+                continue  # that cell does not have this seed
+            return other, record_run(plan, record.seed)
+    return None
+
+
+def _panels(runs: dict[str, Recording]) -> list[Panel]:
+    first = next(iter(runs.values()))
+    panels = []
+    moving = sorted(first.positions, key=lambda name: -float(first.positions[name].std()))
+    joints = [name for name in first.positions if name in (list(first.references) or moving)][:_MOST_JOINTS]
+    for joint in joints:
+        if joint in first.references:
+            curves = {label: (run.time_s, run.positions[joint] - run.references[joint]) for label, run in runs.items()}
+            panels.append(Panel(title=f"{joint}: error from its reference", curves=curves))
+        else:
+            curves = {label: (run.time_s, run.positions[joint]) for label, run in runs.items()}
+            panels.append(Panel(title=f"{joint}: position", curves=curves))
+    for actuator in list(first.controls)[: max(1, _MOST_JOINTS - len(panels))]:
+        curves = {label: (run.time_s, run.controls[actuator]) for label, run in runs.items()}
+        panels.append(Panel(title=f"{actuator}: control", curves=curves))
+    return panels

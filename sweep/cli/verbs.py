@@ -1,0 +1,225 @@
+"""What each verb does."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from sweep.arguments import Command
+from sweep.cli.progress import ProgressDisplay
+from sweep.config.load import load_spec, show_config
+from sweep.design.spec import SweepSpec
+from sweep.digest import canonical_json
+from sweep.errors import InvalidInputError, Problem
+from sweep.execution.planning import PlannedSweep, plan_sweep
+from sweep.results import Ledger, Status
+
+SOME_FAILED = 1
+CANCELLED = 130
+SYNC_PATIENCE_S = 120.0
+"""How long a finished sweep waits for MLflow [s]; what is missing then, `sync` sends."""
+
+_GOOD = (Status.COMPLETED, Status.ENDED)
+
+
+def run(command: Command) -> int:
+    """Run a sweep and print its table."""
+    if command.show_config:
+        sys.stdout.write(
+            show_config(command.overrides, config_dirs=command.config_dirs, config_name=command.config_name)
+        )
+        return 0
+    from sweep.run import execute
+
+    spec, planned = _planned(command)
+    out, progress = _console(), _console(stderr=True)
+    if not command.is_quiet:
+        _say(progress, _headline(planned, spec))
+    with ProgressDisplay(progress, quiet=command.is_quiet) as display:
+        result = execute(planned, spec, display.show)
+    _print_comparison(out, result.comparison())
+    if not spec.swept and not command.is_quiet:
+        _print_axes(out, spec)
+    if not command.is_quiet:
+        _say(progress, _next_steps(result, spec))
+    if result.syncer is not None and (result.syncer.wait(SYNC_PATIENCE_S) != 0 or not command.is_quiet):
+        _say(progress, result.syncer.describe())
+    if result.report.interrupted:
+        _say(progress, f"stopped with {result.report.pending} runs to go; the same command goes on with them")
+        return CANCELLED
+    return 0 if set(result.report.statuses) <= {status.value for status in _GOOD} else SOME_FAILED
+
+
+def plan(command: Command) -> int:
+    """Say what a run would do; nothing is written."""
+    from sweep.cli.plan import describe, plan_document
+
+    spec, planned = _planned(command)
+    document = plan_document(planned, spec)
+    if command.options.get("json"):
+        sys.stdout.write(canonical_json(document) + "\n")
+        return 0
+    out = _console()
+    for part in describe(document):
+        out.print(part, highlight=False)
+    return 0
+
+
+def status(command: Command) -> int:
+    """Say how far a sweep is."""
+    from sweep.cli.status import status_document, status_lines
+
+    with Ledger.open(command.positionals["dir"], read_only=True) as ledger:
+        document = status_document(ledger)
+    if command.options.get("json"):
+        sys.stdout.write(canonical_json(document) + "\n")
+    else:
+        _say(_console(), "\n".join(status_lines(document)))
+    return 0 if set(document["outcomes"]) <= {status.value for status in _GOOD} else SOME_FAILED
+
+
+def replay(command: Command) -> int:
+    """Run one run again, alone."""
+    from sweep.cli.replay import replay as implementation
+
+    place = Path(_text(command, "dir") or "sweeps")
+    asked = command.options.get("plot")
+    lines, same = implementation(place, command.positionals["run_id"], plot=asked)
+    _say(_console(), "\n".join(lines))
+    return 0 if same else SOME_FAILED
+
+
+def compare(command: Command) -> int:
+    """Compare the cells of a sweep, or two sweeps."""
+    from analysis import compare as implementation
+    from sweep.run import recompute
+
+    folders = command.positionals
+    pairs = command.options.get("baseline")
+    baseline = " ".join(pairs) if isinstance(pairs, list) else None
+    if baseline is not None and "dir2" in folders:
+        raise InvalidInputError(
+            "compare", [Problem("--baseline", "goes with one sweep: the first of two is the baseline")]
+        )
+    comparison = implementation(folders["dir"], folders.get("dir2"), baseline, recompute=recompute)
+    _print_comparison(_console(), comparison)
+    return 0
+
+
+def sync(command: Command) -> int:
+    """Mirror a sweep to MLflow again, and wait for it."""
+    from sweep.tracking.process import artifact_root, start_syncer
+
+    with Ledger.open(command.positionals["dir"], read_only=True) as ledger:
+        folder, scene = ledger.path.parent, ledger.header.scene
+    uri = _uri(command, folder.parent)
+    experiment = os.environ.get("MLFLOW_EXPERIMENT_NAME") or scene
+    syncer = start_syncer(folder, uri, experiment, artifacts=artifact_root(uri, folder.parent))
+    code = syncer.wait()
+    _say(_console(), syncer.describe())
+    return SOME_FAILED if code else 0
+
+
+def ui(command: Command) -> int:
+    """Serve MLflow's pages on the loopback interface until Ctrl-C."""
+    from sweep.tracking.process import child_environment
+
+    uri = _uri(command, Path("sweeps").absolute())
+    port = _text(command, "port") or "5000"
+    if not port.isdigit():
+        raise InvalidInputError("ui", [Problem("--port", f"is a number, not {port!r}")])
+    if uri.startswith(("http://", "https://")):
+        _say(_console(), f"MLflow is served there already: {uri}")
+        return 0
+    words = [
+        sys.executable,
+        "-m",
+        "mlflow",
+        "server",
+        "--backend-store-uri",
+        uri,
+        "--host",
+        "127.0.0.1",
+        "--port",
+        port,
+    ]
+    _say(_console(), f"http://127.0.0.1:{port}  (starting takes ten seconds or so; Ctrl-C ends it)")
+    # One worker, no job runner: more of them make a local server slower and six times as large.
+    environment = {**child_environment(os.environ), "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
+    return subprocess.run(words, env=environment, check=False).returncode
+
+
+ANSWERS: Mapping[str, Callable[[Command], int]] = {
+    "run": run,
+    "plan": plan,
+    "status": status,
+    "replay": replay,
+    "compare": compare,
+    "sync": sync,
+    "ui": ui,
+}
+
+
+def _planned(command: Command) -> tuple[SweepSpec, PlannedSweep]:
+    spec = load_spec(command.overrides, config_dirs=command.config_dirs, config_name=command.config_name)
+    return spec, plan_sweep(spec)
+
+
+def _headline(planned: PlannedSweep, spec: SweepSpec) -> str:
+    cells, seeds = len(planned.cells), len(spec.seeds)
+    return (
+        f"{planned.header.name}: {cells} cell{'s' * (cells > 1)} × {seeds} seed{'s' * (seeds > 1)}, "
+        f"{planned.base.manifest.runtime.duration_s:g} s each at {float(planned.base.grid.timestep) * 1e3:g} ms steps"
+    )
+
+
+def _next_steps(result: Any, spec: SweepSpec) -> str:
+    folder = os.path.relpath(result.folder)
+    first = result.planned.runs[0].run_id[:8]
+    browse = "python -m sweep ui" if spec.output == "sweeps" else f"python -m sweep ui --uri {result.syncer.uri}"
+    lines = [
+        f"{result.report.ran} runs in {result.report.elapsed_s:.1f} s, {result.report.reused} known before "
+        f"({result.report.reason})",
+        f"results: {folder}",
+        f"one run again: python -m sweep replay {first} --dir {folder} --plot",
+    ]
+    if result.syncer is not None:
+        lines.append(f"browse: {browse}")
+    return "\n".join(lines)
+
+
+def _print_comparison(out: Console, comparison: Any) -> None:
+    from analysis import render
+
+    out.print(render(comparison, width=out.width if out.is_terminal else 80))
+
+
+def _print_axes(out: Console, spec: SweepSpec) -> None:
+    from sweep.cli.plan import axes_table
+
+    out.print(axes_table(spec))
+
+
+def _uri(command: Command, output: Path) -> str:
+    from sweep.tracking.process import resolve_uri
+
+    return resolve_uri(_text(command, "uri"), os.environ.get("MLFLOW_TRACKING_URI"), output)
+
+
+def _text(command: Command, option: str) -> str | None:
+    value = command.options.get(option)
+    return value if isinstance(value, str) else None
+
+
+def _console(*, stderr: bool = False) -> Console:
+    return Console(stderr=stderr, width=None if sys.stdout.isatty() else 100)
+
+
+def _say(console: Console, text: str) -> None:
+    console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,173 @@
+"""Real Ray: the same records as here, deaths isolated, nothing on stdout, nothing left behind."""
+
+from __future__ import annotations
+
+import glob
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from sweep.design import ExecutorSpec
+from sweep.errors import ExecutorError
+from sweep.execution.auto import AutoExecutor, choose
+from sweep.execution.collect import collect
+from sweep.execution.executor import InlineExecutor
+from sweep.execution.folder import SweepFolder
+from sweep.execution.planning import plan_sweep
+from sweep.execution.ray_executor import RayExecutor, user_paths
+from sweep.execution.shards import ShardQueue
+from sweep.execution.worker import execute_shard
+from sweep.results import Ledger
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+POISON_CTL = """
+import os, signal
+class Poison:
+    def __init__(self, setup):
+        if (setup.parameters["kill"] == 3).any():
+            os.kill(os.getpid(), signal.SIGKILL)
+    def compute(self, step):
+        return 0 * step.inputs["enc"].values[:, :1]
+"""
+KILL = "manifest.controllers.fb.parameters.kill"
+
+
+@pytest.fixture(scope="module")
+def ray_up():
+    """One cluster for the module; executors of the tests borrow it."""
+    with RayExecutor(2) as executor:
+        executor.wait()
+        yield executor
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("lanes", [1, 32])
+def test_records_are_those_of_this_process(scene, ray_up, workers, lanes):
+    planned = plan_sweep(scene.spec(seeds=range(10)))
+    queue = ShardQueue(planned.runs[::-1], lanes=lanes)
+    with RayExecutor(workers) as executor:
+        found = [record for part in executor.execute(queue) for record in part]
+    assert Counter(r.run_id for r in found) == Counter(run.run_id for run in planned.runs)
+    here = {r.run_id: r for r in execute_shard(planned.runs)}
+    assert all(here[record.run_id] == record for record in found)
+    assert {record.code_id for record in found} == {planned.header.code_id}
+
+
+def test_a_run_that_kills_its_worker_is_lost_and_the_others_complete(scene, ray_up, capfd):
+    (scene.folder / "poison_ctl.py").write_text(POISON_CTL)
+    manifest = scene.document("poison_ctl:Poison", {"kill": 0.0})
+    spec = scene.spec(manifest=manifest, swept={KILL: tuple(map(float, range(12)))}, seeds=(7,))
+    planned = plan_sweep(spec)
+    folder = SweepFolder.prepare(planned, spec)
+    report = collect(planned, folder, spec, executor=RayExecutor(2))
+    assert report.statuses == {"completed": 11, "lost": 1}
+    with Ledger.open(folder.path, read_only=True) as ledger:
+        (lost,) = [r for r in ledger.records() if r.outcome.status == "lost"]
+    assert lost.run_id == planned.runs[3].run_id
+    assert lost.attempt >= 2
+    assert "died" in lost.outcome.message
+    assert capfd.readouterr().out == ""
+    # Asked again, only the lost one is tried, and its attempts add up.
+    report = collect(planned, folder, spec, executor=RayExecutor(2))
+    assert (report.reused, report.ran) == (11, 1)
+    with Ledger.open(folder.path, read_only=True) as ledger:
+        (again,) = [r for r in ledger.records() if r.outcome.status == "lost"]
+    assert again.attempt == lost.attempt + 2
+
+
+def test_auto_hands_over_to_ray(scene, ray_up, monkeypatch):
+    monkeypatch.setattr("sweep.execution.auto.RAY_WORTH_S", 0.0)
+    planned = plan_sweep(scene.spec(seeds=range(100)))
+    made = []
+
+    def make(workers):
+        made.append(RayExecutor(workers, reason="test"))
+        made[0].start()
+        made[0].wait()
+        return made[0]
+
+    queue = ShardQueue(planned.runs)
+    with AutoExecutor(2, make) as executor:
+        found = [r for part in executor.execute(queue) for r in part]
+        assert executor.reason.startswith("ray: about")
+    assert made
+    assert {r.node["host"] for r in found}
+    assert Counter(r.run_id for r in found) == Counter(run.run_id for run in planned.runs)
+
+
+def test_more_workers_than_the_cluster_has_are_refused(scene, ray_up):
+    with RayExecutor(64) as executor, pytest.raises(ExecutorError, match="64 Ray workers need a core each"):
+        executor.wait()
+
+
+def test_an_unreachable_cluster_is_an_error_for_people(scene):
+    code = (
+        "from sweep.execution.ray_executor import RayExecutor\nfrom sweep.errors import ExecutorError\n"
+        "with RayExecutor(2, '127.0.0.1:1') as executor:\n    try:\n        executor.wait()\n"
+        "    except ExecutorError as error:\n        print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.stdout.startswith("Ray cannot be reached at 127.0.0.1:1: "), done.stderr
+
+
+def test_the_choice_follows_what_was_asked(monkeypatch):
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    assert isinstance(choose(ExecutorSpec(kind="inline")), InlineExecutor)
+    assert isinstance(choose(ExecutorSpec(kind="ray")), RayExecutor)
+    assert isinstance(choose(ExecutorSpec()), AutoExecutor)
+    assert choose(ExecutorSpec(address="auto")).reason == "ray: cluster at auto"
+    monkeypatch.setenv("RAY_ADDRESS", "head:6379")
+    assert choose(ExecutorSpec()).reason == "ray: cluster at head:6379"
+
+
+def test_workers_find_the_users_modules_and_not_our_packages(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert str(tmp_path) in user_paths()
+    assert not any("site-packages" in path for path in user_paths())
+
+
+DRIVER = """
+import sys
+from pathlib import Path
+sys.path.insert(0, {tests!r})
+from conftest import Scene
+from sweep.design import ExecutorSpec
+from sweep.execution.collect import collect
+from sweep.execution.folder import SweepFolder
+from sweep.execution.planning import plan_sweep
+
+if __name__ == "__main__":
+    scene = Scene(Path({folder!r}))
+    manifest = scene.document("poison_ctl:Poison", {{"kill": 0.0}})
+    swept = {{{key!r}: tuple(map(float, range(6)))}}
+    spec = scene.spec(manifest=manifest, swept=swept, executor=ExecutorSpec(kind="ray", workers=2))
+    planned = plan_sweep(spec)
+    report = collect(planned, SweepFolder.prepare(planned, spec), spec)
+    print(dict(report.statuses))
+"""
+
+
+def test_a_whole_sweep_with_ray_of_its_own_is_quiet_and_leaves_nothing(scene):
+    (scene.folder / "poison_ctl.py").write_text(POISON_CTL)
+    script = scene.folder / "driver.py"
+    script.write_text(DRIVER.format(tests=str(Path(__file__).parent), folder=str(scene.folder), key=KILL))
+    before = set(glob.glob("/tmp/sweep-ray-*"))
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "{'completed': 15, 'lost': 3}\n" or done.stdout == "{'lost': 3, 'completed': 15}\n", (
+        done.stderr
+    )
+    assert done.stderr == ""
+    assert set(glob.glob("/tmp/sweep-ray-*")) <= before
+    assert sorted(p.name for p in scene.folder.iterdir() if p.name != "__pycache__") == [
+        "driver.py",
+        "poison_ctl.py",
+        "sweeps",
+    ]
