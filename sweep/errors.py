@@ -121,6 +121,6 @@ def did_you_mean(name: str, options: Sequence[str]) -> str:
         Text to append to "unknown ... 'name'", for example ``"; did you mean 'latency'? It exists: latency, mass"``.
     """
     near = difflib.get_close_matches(name, options, n=1, cutoff=0.6)
-    hint = f"; did you mean {near[0]!r}?" if near else ";"
+    hint = f"; did you mean {near[0]!r}?" if near else "."
     listed = ", ".join(options) if options else "nothing"
     return f"{hint} There is: {listed}"

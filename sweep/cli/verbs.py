@@ -182,7 +182,6 @@ def _headline(planned: PlannedSweep, spec: SweepSpec) -> str:
 def _next_steps(result: Any, spec: SweepSpec) -> str:
     folder = os.path.relpath(result.folder)
     first = result.planned.runs[0].run_id[:8]
-    browse = "python -m sweep ui" if spec.output == "sweeps" else f"python -m sweep ui --uri {result.syncer.uri}"
     lines = [
         f"{result.report.ran} runs in {result.report.elapsed_s:.1f} s, {result.report.reused} known before "
         f"({result.report.reason})",
@@ -190,7 +189,8 @@ def _next_steps(result: Any, spec: SweepSpec) -> str:
         f"one run again: python -m sweep replay {first} --dir {folder} --plot",
     ]
     if result.syncer is not None:
-        lines.append(f"browse: {browse}")
+        where = "" if spec.output == "sweeps" else f" --uri {result.syncer.uri}"
+        lines.append(f"browse: python -m sweep ui{where}")
     return "\n".join(lines)
 
 

@@ -60,9 +60,9 @@ def unknown_name(word: Word, axes: Sequence[str], scene: str, content: Any) -> P
     """What to tell about a root that nothing has."""
     if lookup(content, f"manifest.{word.key}") is not MISSING:
         return Problem(word.text, f"a full path starts with the manifest: manifest.{word.key}")
-    hint = did_you_mean(word.key, [*axes, *SETTINGS, "manifest"]).partition(" There is:")[0].rstrip(";")
+    hint = did_you_mean(word.key, [*axes, *SETTINGS, "manifest"]).partition(" There is:")[0]
     listed, settings = ", ".join(axes) or "none", ", ".join(SETTINGS)
-    text = f"unknown name {word.key!r}{hint}; axes of scene {scene}: {listed}; settings: {settings}; or a full path"
+    text = f"unknown name {word.key!r}{hint} Axes of scene {scene}: {listed}; settings: {settings}; or a full path"
     return Problem(word.text, text)
 
 

@@ -51,7 +51,7 @@ def placed(tree: Any, path: str, value: Any) -> Any:
 def nearest_path(tree: Any, path: str) -> str:
     """Advice for a path that does not exist: the nearest that does, and what stands at the deepest part that does."""
     near = difflib.get_close_matches(path, list(nodes(tree)), n=1, cutoff=0.6)
-    hint = f"; did you mean {near[0]!r}?" if near else ";"
+    hint = f"; did you mean {near[0]!r}?" if near else "."
     parts = path.split(".")
     for depth in range(len(parts) - 1, -1, -1):
         parent = ".".join(parts[:depth])
