@@ -20,6 +20,7 @@ class Sweep:
         cells: its cells, in the design's order.
         seeds: cell_id to the seeds planned.
         records: cell_id to seed to the record there is.
+        began_ms: when the last driver session began [ms since 1970]; None before the first.
         commits: cell_id to the times of the first and last commit of its records [ms since 1970].
     """
 
@@ -28,6 +29,7 @@ class Sweep:
     seeds: Mapping[str, tuple[int, ...]]
     records: Mapping[str, Mapping[int, RunRecord]]
     commits: Mapping[str, tuple[int, int]]
+    began_ms: int | None
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -63,7 +65,7 @@ def read(place: Path | str) -> Sweep:
         LedgerError: there is no readable ledger.
     """
     with Ledger.open(place, read_only=True) as ledger:
-        cells = tuple(ledger.cells())
+        cells, session = tuple(ledger.cells()), ledger.session()
         found = {record.run_id: record for record in ledger.records()}
         records: dict[str, dict[int, RunRecord]] = {cell.cell_id: {} for cell in cells}
         seeds: dict[str, list[int]] = {cell.cell_id: [] for cell in cells}
@@ -77,6 +79,7 @@ def read(place: Path | str) -> Sweep:
             seeds={cell: tuple(sorted(s)) for cell, s in seeds.items()},
             records=records,
             commits=ledger.commits(),
+            began_ms=session.started_ms if session is not None else None,
         )
 
 

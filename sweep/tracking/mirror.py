@@ -219,12 +219,14 @@ class _Mirror:
 
 
 def _parent_row(sweep: Sweep, tags: Mapping[str, str]) -> RunRow:
-    times = [time for span in sweep.commits.values() for time in span] or [0]
+    times = [time for span in sweep.commits.values() for time in span]
+    if sweep.began_ms is not None:
+        times.append(sweep.began_ms)
     return RunRow(
         name=sweep.header.name,
         status=RUNNING,
-        started_ms=min(times),
-        ended_ms=max(times),
+        started_ms=min(times, default=0),
+        ended_ms=max(times, default=0),
         params={},
         metrics={},
         tags=tags,
