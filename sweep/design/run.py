@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sweep.design.expand import Design
-from sweep.digest import content_id
-
-if TYPE_CHECKING:
-    from sweep.plan.plan import Plan
+from sweep.plan.plan import Plan
+from sweep.plan.plan import run_id as run_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,11 +33,6 @@ class Run:
     plan: Plan
     seed: int
     cell_id: str
-
-
-def run_id(plan_id: str, seed: int) -> str:
-    """The id of a run: 16 hexadecimal digits."""
-    return content_id({"plan_id": plan_id, "seed": seed})
 
 
 def replicates(design: Design) -> tuple[Replicate, ...]:

@@ -6,6 +6,7 @@ import logging
 import os
 import secrets
 import shutil
+import socket
 import sys
 import sysconfig
 import tempfile
@@ -23,6 +24,12 @@ from sweep.results import RunRecord
 
 STORE_BYTES = 256 * 2**20
 """Object store of a cluster of our own [bytes]: Plans are small, and the default is a third of the memory."""
+
+START_S = 180.0
+"""How long Ray may take to start or to be reached [s]; 5 to 13 are usual."""
+
+CLOSE_S = 30.0
+KNOCK_S = 5.0
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
@@ -155,13 +162,14 @@ class RaySession:
     def wait(self) -> int:
         """See :meth:`sweep.execution.ray_executor.RayExecutor.wait`."""
         self.start()
-        self._up.wait()
+        if not self._up.wait(START_S):
+            raise ExecutorError(f"Ray did not come up within {START_S:g} s{self._where()}; see executor.address=.")
         if isinstance(self._failure, ExecutorError):
             raise self._failure
         if self._failure is not None:
-            where = f"reached at {self._address}" if self._address else "started"
             text = " ".join(str(self._failure).split())
-            raise ExecutorError(f"Ray cannot be {where}: {text}") from self._failure
+            what = "reached" if self._address else "started"
+            raise ExecutorError(f"Ray cannot be {what}{self._where()}: {text}") from self._failure
         assert self._workers is not None
         return self._workers
 
@@ -169,7 +177,11 @@ class RaySession:
         """End what this session started, and remove its files."""
         self._release.set()
         if self._thread.ident is not None:
-            self._thread.join()
+            # One that never came up is left behind: it hangs inside Ray, and ends with the process.
+            self._thread.join(None if self.is_up else CLOSE_S)
+
+    def _where(self) -> str:
+        return f" at {self._address}" if self._address else ""
 
     def _live(self) -> None:
         try:
@@ -197,6 +209,7 @@ class RaySession:
 
     def _place(self) -> dict[str, Any]:
         if self._address not in (None, "local"):
+            _knock(self._address)
             return {"address": self._address}  # an existing cluster refuses sizes
         self._workers = self._workers or cores()
         # A folder of our own can be removed without harm to other sessions.  Not under TMPDIR: Ray's sockets lie in
@@ -226,6 +239,17 @@ class RaySession:
             self.ray.shutdown()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _knock(address: str) -> None:
+    """Fail where nobody listens: Ray itself would try for ever.
+
+    Raises:
+        OSError: nobody does.
+    """
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if host and port.isdigit():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=KNOCK_S).close()
 
 
 def user_paths() -> list[str]:

@@ -19,8 +19,8 @@ LANES = 32
 """Lanes of a shard: the state of about this many fits a core's level 2 cache."""
 
 MAX_LANES = 64
-GROWTH = 8
-"""A shard has at most this many times the lanes of the largest that was measured: a lone run says little about many."""
+LONE_EXCESS = 8
+"""A run alone takes several times its share of a batch (numpy calls cost the same for one lane as for thirty)."""
 
 LEAST_PART = 0.1
 """Where runs get scarce, shards shrink to keep all workers busy, but not below this part of ``shard_s``."""
@@ -112,10 +112,13 @@ class ShardQueue:
         share = self._share.get(layout, self._last_share)
         if share is None:
             return 1  # the canary: one run alone
+        if self._largest.get(layout, 1) == 1:
+            # The longer it took, the more of it was physics, which lanes do not share.
+            share /= LONE_EXCESS if share < self._shard_s else 2
         fits = int(self._shard_s / share)
         fair = self._count if self.workers == 1 else math.ceil(self._count / (PER_WORKER * self.workers))
         least = math.ceil(LEAST_PART * fits)
-        return max(1, min(fits, self._lanes, GROWTH * self._largest.get(layout, 1), max(fair, least)))
+        return max(1, min(fits, self._lanes, max(fair, least)))
 
     def _cut(self, layout: str, size: int) -> Shard:
         group = self._pending[layout]

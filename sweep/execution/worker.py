@@ -56,8 +56,8 @@ def _simulate(runs: Sequence[Run], threads: int) -> list[RunRecord]:
     share = (time.perf_counter() - started) / len(runs)
     node = node_fingerprint()
     return [
-        replace(record, run_id=run.run_id, code_id=its_code, node=node, wall_s=share)
-        for run, record, its_code in zip(runs, records, code, strict=True)
+        replace(record, code_id=its_code, node=node, wall_s=share)
+        for record, its_code in zip(records, code, strict=True)
     ]
 
 
