@@ -23,7 +23,6 @@ ALLOWED = {
     "analysis": {"results"},
     "tracking": {"results", "analysis"},
     "config": {"plan", "design"},
-    "testing": {"plan", "design", "runtime", "results", "execution", "tracking", "config", "analysis"},
     "run": {"config", "design", "execution", "results", "runtime", "tracking", "analysis"},
     "cli": {"arguments", "config", "design", "execution", "plan", "results", "runtime", "tracking", "analysis", "run"},
     "__main__": {"cli"},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -126,7 +125,7 @@ def sync(command: Command) -> int:
     return SOME_FAILED if code else 0
 
 
-def ui(command: Command) -> int:
+def ui(command: Command) -> int:  # noqa: RET503 - exec does not come back
     """Serve MLflow's pages on the loopback interface until Ctrl-C."""
     from sweep.tracking.process import child_environment
 
@@ -137,22 +136,13 @@ def ui(command: Command) -> int:
     if uri.startswith(("http://", "https://")):
         _say(_console(), f"MLflow is served there already: {uri}")
         return 0
-    words = [
-        sys.executable,
-        "-m",
-        "mlflow",
-        "server",
-        "--backend-store-uri",
-        uri,
-        "--host",
-        "127.0.0.1",
-        "--port",
-        port,
-    ]
+    words = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", uri]
+    words += ["--host", "127.0.0.1", "--port", port, "--workers", "1"]
     _say(_console(), f"http://127.0.0.1:{port}  (starting takes ten seconds or so; Ctrl-C ends it)")
     # One worker, no job runner: more of them make a local server slower and six times as large.
     environment = {**child_environment(os.environ), "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
-    return subprocess.run(words, env=environment, check=False).returncode
+    # In this process's place, so that whoever ends it ends the server.
+    os.execvpe(words[0], words, environment)
 
 
 ANSWERS: Mapping[str, Callable[[Command], int]] = {

@@ -7,13 +7,16 @@ in them; the runtime builds the live part from them (one object for all lanes of
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 
+from sweep.errors import Problem
 from sweep.plan.claims import StateClaim
 from sweep.plan.clock import Grid, GridSchedule
 from sweep.plan.fields import Names, NonNegative, Number, Numbers, PositiveSeconds, Seconds, Section, one_or_many
+from sweep.plan.problems import duration_problems
 
 Policy = Literal["next_boundary", "strict"]
 Measures = Annotated[tuple[Literal["position", "velocity"], ...], BeforeValidator(one_or_many), Field(min_length=1)]
@@ -35,19 +38,18 @@ class ComponentSpec(Section):
     Class attributes:
         capability: what the phases call it for.
         varying: fields that may differ between lanes of one batch; all others are part of the layout.
-        streams: names of its noise streams.
+        streams: names of its noise streams with a draw for each sample.
+        episode_streams: names of those with one draw for the whole episode.
     """
 
     capability: ClassVar[Capability]
     varying: ClassVar[frozenset[str]] = frozenset()
     streams: ClassVar[tuple[str, ...]] = ()
+    episode_streams: ClassVar[tuple[str, ...]] = ()
 
-    def check_grid(self, grid: Grid, name: str) -> None:
-        """Check every duration against the grid.
-
-        Raises:
-            GridError: a period shorter than the timestep, or off the grid under ``strict``.
-        """
+    def grid_problems(self, grid: Grid, name: str) -> list[Problem]:
+        """Every duration that does not fit the grid: a period below the timestep, or off the grid under ``strict``."""
+        return []
 
     def claims(self, name: str) -> tuple[StateClaim, ...]:
         """The state that this component holds authority over."""
@@ -90,10 +92,12 @@ class DeviceSpec(ComponentSpec):
         """Ticks from actual acquisition to delivery."""
         return grid.ticks(self.latency_s, self.latency_quantization)
 
-    def check_grid(self, grid: Grid, name: str) -> None:
-        """See :meth:`ComponentSpec.check_grid`."""
-        self.schedule(grid, name)
-        self.latency_ticks(grid)
+    def grid_problems(self, grid: Grid, name: str) -> list[Problem]:
+        """See :meth:`ComponentSpec.grid_problems`."""
+        return [
+            *duration_problems(f"components.{name}.period_s", partial(self.schedule, grid, name)),
+            *duration_problems(f"components.{name}.latency_s", partial(self.latency_ticks, grid)),
+        ]
 
 
 class EncoderSpec(DeviceSpec):
@@ -106,17 +110,25 @@ class EncoderSpec(DeviceSpec):
         measures: ``position``, ``velocity`` or both.
         white_std: standard deviation of white noise on positions [rad or m].
         velocity_white_std: the same on velocities [rad/s or m/s].
-        noise_scale: factor on both, to sweep the noise as a whole.
+        bias_std: standard deviation of an offset of positions that an episode keeps: how well it was zeroed [rad or m].
+        noise_scale: factor on all of them, to sweep the noise as a whole.
     """
 
-    varying: ClassVar[frozenset[str]] = DeviceSpec.varying | {"white_std", "velocity_white_std", "noise_scale"}
+    varying: ClassVar[frozenset[str]] = DeviceSpec.varying | {
+        "white_std",
+        "velocity_white_std",
+        "bias_std",
+        "noise_scale",
+    }
     streams: ClassVar[tuple[str, ...]] = ("white",)
+    episode_streams: ClassVar[tuple[str, ...]] = ("bias",)
 
     type: Literal["encoder"]
     joints: Names
     measures: Measures = ("position",)
     white_std: NonNegative = 0.0
     velocity_white_std: NonNegative = 0.0
+    bias_std: NonNegative = 0.0
     noise_scale: NonNegative = 1.0
 
 
@@ -155,9 +167,9 @@ class TorqueSpec(ComponentSpec):
         """Age [ticks] at which the watchdog trips; None without one."""
         return None if self.timeout_s is None else grid.ticks(self.timeout_s)
 
-    def check_grid(self, grid: Grid, name: str) -> None:
-        """See :meth:`ComponentSpec.check_grid`."""
-        self.latency_ticks(grid)
+    def grid_problems(self, grid: Grid, name: str) -> list[Problem]:
+        """See :meth:`ComponentSpec.grid_problems`."""
+        return duration_problems(f"components.{name}.command_latency_s", partial(self.latency_ticks, grid))
 
 
 class LimitExceededSpec(ComponentSpec):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError, model_validator
 
-from sweep.errors import GridError, InvalidInputError, Problem
+from sweep.errors import InvalidInputError, Problem
 from sweep.plan.clock import Grid, GridSchedule
 from sweep.plan.component import AnyComponent, Capability, Policy, TorqueSpec
 from sweep.plan.document import read_document
@@ -23,7 +24,7 @@ from sweep.plan.fields import (
     Waypoints,
     one_or_many,
 )
-from sweep.plan.problems import problems_of_validation, unknown_name
+from sweep.plan.problems import duration_problems, problems_of_validation, unknown_name
 
 SCHEMA = "3.3"
 
@@ -313,17 +314,11 @@ def _grid_problems(manifest: Manifest) -> list[Problem]:
 def grid_problems(manifest: Manifest, grid: Grid) -> list[Problem]:
     """Every duration of the manifest that does not fit a grid."""
     problems: list[Problem] = []
-    parts = [(f"components.{n}", c) for n, c in manifest.components.items()]
-    for path, component in parts:
-        try:
-            component.check_grid(grid, path.partition(".")[2])
-        except GridError as error:
-            problems.append(Problem(path, str(error)))
+    for name, component in manifest.components.items():
+        problems += component.grid_problems(grid, name)
     for name, controller in manifest.controllers.items():
-        try:
-            controller.schedule(grid, name)
-        except GridError as error:
-            problems.append(Problem(f"controllers.{name}", str(error)))
+        path = f"controllers.{name}.period_s"
+        problems += duration_problems(path, partial(controller.schedule, grid, name))
     return problems
 
 

@@ -108,6 +108,11 @@ def _layout(manifest: Manifest, grid: Grid, model: ModelImage) -> str:
 
 def _shape(value: Any) -> Any:
     """What lanes must share of a controller's parameter: the shape of numbers, the value of anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float | list | tuple):
-        return {"is": value}
-    return [_shape(item) for item in value] if isinstance(value, list | tuple) else "number"
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return "number"
+    if isinstance(value, list | tuple):
+        shapes = [_shape(item) for item in value]
+        # Only a rectangle of numbers can stand in an array beside another lane's.
+        if all(shape == shapes[0] and "is" not in shape for shape in shapes):
+            return [len(shapes), *shapes[:1]]
+    return {"is": value}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from sweep.errors import Problem, did_you_mean
+from sweep.errors import GridError, Problem, did_you_mean
 
 
 def problems_of_validation(error: ValidationError, model: type[BaseModel]) -> list[Problem]:
@@ -27,6 +27,15 @@ def unknown_name(path: str, kind: str, asked: Iterable[str], existing: Sequence[
         for name in asked
         if name not in existing
     ]
+
+
+def duration_problems(path: str, read: Callable[[], object]) -> list[Problem]:
+    """The problem of a duration that does not fit the grid, if reading it finds one."""
+    try:
+        read()
+    except GridError as error:
+        return [Problem(path, error.message.removeprefix(f"{path}: "))]
+    return []
 
 
 def _message(detail: dict[str, Any], owner: type[BaseModel] | None) -> str:

@@ -40,6 +40,7 @@ class InstanceBatch:
         threads: threads that physics of different lanes runs on.
         keep_events: remember every sample and input, for :meth:`SimulationInstance.events`.
         observers: further Observers, which see completed steps after the metrics.
+        mailbox: where input comes from; a new one by default.
 
     Attributes:
         tick: the boundary that lanes alive have reached.
@@ -51,8 +52,9 @@ class InstanceBatch:
     """
 
     def __init__(self, plans: Sequence[Plan], seeds: Sequence[int], max_block: int | None = None, threads: int = 1, *,
-                 keep_events: bool = False, observers: Iterable[Observer] = ()) -> None:  # fmt: skip
-        _check(plans, seeds)
+                 keep_events: bool = False, observers: Iterable[Observer] = (),
+                 mailbox: Mailbox | None = None) -> None:  # fmt: skip
+        _check(plans, seeds, max_block, threads)
         self.plans = tuple(plans)
         self.seeds = tuple(int(seed) for seed in seeds)
         self.lanes = len(plans)
@@ -71,7 +73,7 @@ class InstanceBatch:
             references=reference_tables([m.references for m in manifests], self.grid),
             keep_events=keep_events,
         )
-        self.mailbox = Mailbox(self.grid)
+        self.mailbox = Mailbox(self.grid) if mailbox is None else mailbox
         self.devices = self._live(Capability.DEVICE)
         self.drivers = self._live(Capability.ACTUATOR_DRIVER)
         self.interactions = self._live(Capability.INTERACTION)
@@ -228,7 +230,8 @@ class InstanceBatch:
     def run_controllers(self, block: Block) -> None:
         """Run the controllers that are due after the block's last step."""
         last = block.stop - 1
-        due = [loop for loop in self.loops.values() if next_due(loop.schedule, last) == last]
+        # In the order of their ids, so that of two that raise in one lane the least is its fault.
+        due = [self.loops[name] for name in sorted(self.loops) if next_due(self.loops[name].schedule, last) == last]
         if not due or not self.alive.any():
             return
         shown = self.outputs()  # 13 ExternalOutputPublish: an immutable output of the completed boundary
@@ -259,8 +262,12 @@ class InstanceBatch:
         }
 
 
-def _check(plans: Sequence[Plan], seeds: Sequence[int]) -> None:
-    problems = []
+def _check(plans: Sequence[Plan], seeds: Sequence[int], max_block: int | None, threads: int) -> None:
+    problems = [
+        Problem(name, f"must be at least 1, not {value}")
+        for name, value in (("max_block", max_block), ("threads", threads))
+        if value is not None and value < 1
+    ]
     if not plans or len(plans) != len(seeds):
         problems.append(Problem("", f"{len(plans)} plans and {len(seeds)} seeds; each lane has one of both"))
     if len({plan.layout for plan in plans}) > 1:

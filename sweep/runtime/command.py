@@ -19,7 +19,9 @@ class Command:
         lanes: ``(lanes,)`` whose lanes it is for; None means all.
         effective_s: when it is meant for [s]; orders inputs of one boundary.
         source_id: who sent it.
-        source_sequence: the sender's own count.
+        source_sequence: the sender's own count; the acceptance number if it keeps none.
+        sequenced: whether the sender counts by itself; only then can a later arrival be stale.
+        from_outside: whether a producer sent it, not a controller of the Plan.
         acceptance: the run-unique number it was accepted under.
     """
 
@@ -30,6 +32,8 @@ class Command:
     effective_s: float
     source_id: str
     source_sequence: int
+    sequenced: bool
+    from_outside: bool
     acceptance: int
 
     @property

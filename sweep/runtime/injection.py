@@ -62,10 +62,15 @@ def writes_of(resource: StateResource, value: Any, index: ModelIndex) -> list[Wr
 def _parts(resource: StateResource, value: Any, widths: Mapping[str, int]) -> dict[str, NDArray[np.float64]]:
     """The complete value of a resource as one array per state field, in the order of ``widths``."""
     if isinstance(value, Mapping):
-        given: Sequence[Any] = [value.get(field) for field in widths] if set(value) == set(widths) else []
+        given: Any = [value.get(field) for field in widths] if set(value) == set(widths) else []
+    elif len(widths) > 1:
+        given = value if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) else []
     else:
-        given = value if len(widths) > 1 else [value]
-    arrays = [np.atleast_1d(np.asarray(part, np.float64)) for part in given]
+        given = [value]
+    try:
+        arrays = [np.atleast_1d(np.asarray(part, np.float64)) for part in given]
+    except (TypeError, ValueError):
+        arrays = []
     if [array.shape for array in arrays] != [(width,) for width in widths.values()]:
         expected = ", ".join(f"{field} ({width},)" for field, width in widths.items())
         raise InvalidInputError("injection", [Problem(str(resource), f"give the complete resource: {expected}")])

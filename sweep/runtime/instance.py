@@ -10,10 +10,12 @@ import numpy as np
 from sweep.errors import EndedError, FaultedError, InvalidInputError, OwnershipError, Problem, did_you_mean
 from sweep.plan.claims import StateResource
 from sweep.plan.plan import Plan
+from sweep.plan.streams import checked_seed
 from sweep.results.record import RunRecord, StreamReceipt
 from sweep.runtime.batch import InstanceBatch
 from sweep.runtime.fault import EpisodeEnd, Fault
 from sweep.runtime.injection import resource_of, writes_of
+from sweep.runtime.mailbox import Mailbox
 from sweep.runtime.output import DeviceOutput
 from sweep.runtime.snapshot import SimulationSnapshot, snapshot_of
 from sweep.runtime.trace import TraceEvent
@@ -38,6 +40,7 @@ class SimulationInstance:
         self._episode = 0
         self._past_ticks = 0
         self._past_events: list[TraceEvent] = []
+        self._mailbox = Mailbox(plan.grid)
         self._seed = plan.manifest.runtime.episode_seed if seed is None else seed
         self._batch = self._new_episode()
 
@@ -82,16 +85,19 @@ class SimulationInstance:
     @property
     def trace_digest(self) -> str:
         """Digest of this episode's trace so far."""
+        self._own("trace_digest")
         return self._batch.trace_digest(0)
 
     @property
     def stream_receipts(self) -> dict[str, StreamReceipt]:
         """Which noise draws were used, by ``component/stream``."""
+        self._own("stream_receipts")
         return dict(self._batch.record(0).receipts)
 
     @property
     def metrics(self) -> dict[str, float | None]:
         """Every metric folded over the steps so far."""
+        self._own("metrics")
         self._batch.observation.flush()
         return {name: metric.value(0) for name, metric in self._batch.metrics.items()}
 
@@ -129,11 +135,11 @@ class SimulationInstance:
             seed: a new episode seed; the present one is kept by default.
         """
         self._own("reset")
-        self._past_events = self.events()
-        self._past_events += self._cancelled()
+        seed = self._seed if seed is None else checked_seed(seed)
+        self._past_events = self.events() + self._cancelled()
         self._past_ticks += self.tick
         self._episode += 1
-        self._seed = self._seed if seed is None else seed
+        self._seed = seed
         self._batch = self._new_episode()
 
     def output(self, component_id: str) -> DeviceOutput:
@@ -192,7 +198,7 @@ class SimulationInstance:
             target: the driver's id.
             values: one number per control of the driver.
             source_id: who sends it.
-            source_sequence: the sender's own count; the acceptance number by default.
+            source_sequence: the sender's own count; one that does not rise is stale, and dropped at the commit.
             effective_time_s: not before this episode time [s]; as soon as possible by default.
 
         Returns:
@@ -200,6 +206,7 @@ class SimulationInstance:
 
         Raises:
             InvalidInputError: no such driver, or another number of values.
+            GridError: the effective time is negative or not a time.
             MailboxFullError: nothing was accepted.
         """
         drivers = self._batch.drivers
@@ -211,7 +218,7 @@ class SimulationInstance:
             message = f"{len(numbers)} values for {target!r}, which has {drivers[target].width} controls"
             raise InvalidInputError("external input", [Problem("", message)])
         numbers.flags.writeable = False
-        return self._batch.mailbox.enqueue(
+        return self._mailbox.enqueue(
             target,
             numbers,
             source_id=source_id,
@@ -245,7 +252,7 @@ class SimulationInstance:
             if count:
                 cancelled.append(self._event("cancelled", tick, name, {"what": "samples", "count": count}))
         commands = [c for driver in self._batch.drivers.values() for c in driver.in_flight()]
-        for command in [*commands, *self._batch.mailbox.cancel()]:
+        for command in [*commands, *self._mailbox.cancel()]:
             data = {"what": "input", "source_id": command.source_id, "acceptance": command.acceptance}
             cancelled.append(self._event("cancelled", tick, command.target, data))
         return cancelled
@@ -254,8 +261,8 @@ class SimulationInstance:
         return TraceEvent(kind=kind, episode_index=self._episode, tick=tick, component=component, data=data)
 
     def _new_episode(self) -> InstanceBatch:
-        # Everything is built anew, so that no trace of an earlier episode, however broken, can be left in it.
-        return InstanceBatch([self.plan], [self._seed], self._max_block, keep_events=True)
+        # All but the mailbox is built anew, so that no trace of an earlier episode, however broken, is left in it.
+        return InstanceBatch([self.plan], [self._seed], self._max_block, keep_events=True, mailbox=self._mailbox)
 
     def _own(self, operation: str) -> None:
         caller = threading.current_thread()

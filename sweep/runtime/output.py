@@ -46,4 +46,5 @@ class DeviceOutput:
         values[dead] = values[by]
         valid = self.valid.copy()
         valid[dead] = valid[by]
+        values.flags.writeable = valid.flags.writeable = False
         return replace(self, values=values, valid=valid)

@@ -105,11 +105,17 @@ class LanePhysics:
             self._batch.rollout(len(controls), control=controls[None], record=(), ids=[lane])
 
     def data(self, lane: int) -> tuple[mujoco.MjModel, mujoco.MjData]:
-        """A private copy of a lane's model and state, derived state recomputed by mj_forward."""
+        """A private copy of a lane's model and state, derived state recomputed by mj_forward.
+
+        Where MuJoCo cannot (the lane may be faulted for that very reason), sensordata is NaN.
+        """
         model = self._batch.get_model(lane)
         data = mujoco.MjData(model)
         self._batch.get_data(lane, data)
-        mujoco.mj_forward(model, data)
+        try:
+            mujoco.mj_forward(model, data)
+        except mujoco.FatalError:
+            data.sensordata[:] = np.nan
         return model, data
 
     def write(self, lane: int, field: str, columns: Any, values: Any) -> None:
@@ -170,14 +176,16 @@ class LanePhysics:
         # The rollout stops a lane in the step whose warning rose: from there its time stands still.
         advancing = np.flatnonzero(np.diff(rows[:, 0]) > 0)
         step = int(advancing[-1]) if len(advancing) else 0
-        if bad.any():
-            step = min(step, int(bad.argmax()))
         risen = [name for name, count in zip(_WARNINGS, counters.tolist(), strict=True) if count]
+        if bad.any() and bad.argmax() < step:
+            # MuJoCo warns of a bad state when the next step begins: that step does not exist any more.
+            step, risen = int(bad.argmax()), []
         diverged = bad.any() or any(name in _DIVERGENCE for name in risen)
         kind: FaultKind = "diverged" if diverged else "overflow"
         where = self._first_bad(rows[step + 1])
         message = " and ".join(part for part in (", ".join(risen), where) if part)
-        rows[step + 1 :] = rows[step]
+        # An injected boundary may itself be bad: nothing may be computed from it.
+        rows[step + 1 :] = np.where(np.abs(rows[step]) <= _LARGEST, rows[step], 0.0)
         return Fault(tick=block.start + step, phase=Phase.PHYSICS_STEP, kind=kind, message=message)
 
     def _first_bad(self, row: Floats) -> str:

@@ -104,11 +104,19 @@ def _put(document: dict[str, Any], path: str, value: Any) -> list[Problem]:
     place: Any = document
     for word in parents:
         if not isinstance(place, dict) or not isinstance(place.get(word), dict):
-            options = list(place) if isinstance(place, dict) else []
-            return [Problem(path, f"there is no {word!r}{did_you_mean(word, options)}")]
+            return [_no_such(path, word, place)]
         place = place[word]
+    if parents[:1] == ["controllers"] and parents[2:3] == ["parameters"] and leaf not in place:
+        return [_no_such(path, leaf, place)]  # a controller may ignore what it does not know: nothing would be swept
     place[leaf] = list(value) if isinstance(value, tuple) else value
     return []
+
+
+def _no_such(path: str, word: str, place: Any) -> Problem:
+    if isinstance(place, dict) and word in place:
+        return Problem(path, f"{word!r} has no parts; give all of it")
+    options = list(place) if isinstance(place, dict) else []
+    return Problem(path, f"there is no {word!r}{did_you_mean(word, options)}")
 
 
 def _model_problems(manifest: Manifest, index: ModelIndex) -> list[Problem]:
@@ -121,7 +129,8 @@ def _model_problems(manifest: Manifest, index: ModelIndex) -> list[Problem]:
         if metric.signal == "control":
             problems += index.actuator_problems(f"metrics.{name}.actuators", metric.elements)
         else:
-            problems += index.joint_problems(f"metrics.{name}.joints", metric.elements)
+            field = "joints" if metric.joint is None else "joint"
+            problems += index.joint_problems(f"metrics.{name}.{field}", metric.elements)
     for name, edit in manifest.model.edits.items():
         problems += index.edit_problems(f"model.edits.{name}", edit.fields, edit.names)
     problems += _start_problems(manifest.model, index)

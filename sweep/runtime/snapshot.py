@@ -23,7 +23,7 @@ class SimulationSnapshot:
         qvel: ``(nv,)`` velocities.
         act: ``(na,)`` actuator activations.
         ctrl: ``(nu,)`` the controls last applied.
-        sensordata: ``(nsensordata,)`` the model's sensors, recomputed for this state.
+        sensordata: ``(nsensordata,)`` the model's sensors, recomputed for this state; NaN where that makes MuJoCo fail.
     """
 
     episode_index: int

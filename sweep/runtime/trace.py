@@ -101,7 +101,7 @@ class TraceEvent:
     """Something that happened in one lane's episode.
 
     Attributes:
-        kind: ``sample``, ``input``, ``end``, ``fault`` or ``cancelled``.
+        kind: ``sample``, ``input``, ``stale``, ``end``, ``fault`` or ``cancelled``.
         episode_index: the episode it belongs to.
         tick: when (of a sample: its actual acquisition).
         component: whose.

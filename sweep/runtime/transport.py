@@ -78,6 +78,8 @@ class SampleQueue:
         if not self._all_valid:
             values = np.where(valid[:, None], values, np.nan)
             delivered, acquired, index = (np.where(valid, a, -1) for a in (delivered, acquired, index))
+        for array in (valid, values, acquired, delivered, index):
+            array.flags.writeable = False  # several controllers may read it
         return DeviceOutput(valid=valid, values=values, acquired_tick=acquired, delivered_tick=delivered, index=index)
 
     def delivered_by(self, lane: int, tick: int) -> tuple[int, int]:

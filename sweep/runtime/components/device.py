@@ -13,6 +13,7 @@ from sweep.plan.clock import GridSchedule
 from sweep.plan.component import DeviceSpec
 from sweep.plan.lane_clock import LaneSchedule
 from sweep.plan.streams import stream_key
+from sweep.plan.units import exact_seconds
 from sweep.results.record import StreamReceipt
 from sweep.runtime.block import BlockView
 from sweep.runtime.context import BatchContext, per_lane_values
@@ -47,7 +48,7 @@ class Device:
         self._schedules = [spec.schedule(context.grid, name) for spec in specs]
         self.schedule = LaneSchedule.of(self._schedules)
         self._latency: Ints = per_lane_values(specs, lambda s: s.latency_ticks(context.grid), np.int64)
-        self._latency_s = [spec.latency_s for spec in specs]
+        self._latency_s = [exact_seconds(spec.latency_s) for spec in specs]
         self._lane_column = np.arange(context.lanes)[:, None]
         self._latency_column = self._latency[:, None]
         # Lanes that share one schedule share one row of ticks and draws.
@@ -55,6 +56,10 @@ class Device:
         self.streams = {
             stream: LaneStream([stream_key(seed, name, stream) for seed in context.seeds], width, first=self._first)
             for stream in specs[0].streams
+        }
+        self.episode_streams = {
+            stream: LaneStream([stream_key(seed, name, stream) for seed in context.seeds], width, first=0)
+            for stream in specs[0].episode_streams
         }
         self._queue = SampleQueue(context.lanes, width, _in_flight(self._schedules, self._latency))
         self._column = TraceColumn(context.lanes, 3 + width)
@@ -115,7 +120,8 @@ class Device:
         """Which draws the lane used, by stream."""
         # One draw per acquisition, in order, from the first.
         count = int(self._queue.acquired[lane])
-        return {name: stream.receipt(lane, self._first, count) for name, stream in self.streams.items()}
+        receipts = {name: stream.receipt(lane, 0, 1) for name, stream in self.episode_streams.items()}
+        return receipts | {name: stream.receipt(lane, self._first, count) for name, stream in self.streams.items()}
 
     def summary(self, lane: int, tick: int) -> dict[str, float]:
         """Counts and mean actual latency [s] of samples up to DeviceUpdate of ``tick``."""
@@ -141,7 +147,7 @@ class Device:
                     "index": draw,
                     "nominal_acquisition_s": 0.0 if draw == 0 else schedule.nominal_s(draw - offset),
                     "actual_acquisition_s": self.grid.time_s(tick),
-                    "requested_delivery_s": self.grid.time_s(tick) + self._latency_s[lane],
+                    "requested_delivery_s": float(tick * self.grid.timestep + self._latency_s[lane]),
                     "actual_delivery_s": self.grid.time_s(int(delivered[lane, row])),
                     "acquired_tick": tick,
                     "delivered_tick": int(delivered[lane, row]),

@@ -29,8 +29,10 @@ class Encoder(Device):
         )
         super().__init__(name, specs, context, len(self._columns))
         self._runs = column_runs(self._columns)
-        # (lanes, 1, width): one standard deviation per measured number.
-        self._std = np.array([[_std_of(lane, len(lane.joints))] for lane in specs])
+        # (lanes, 1, width): one standard deviation, and one offset of the episode, per measured number.
+        self._std = np.array([[_per_number(lane, lane.white_std, lane.velocity_white_std)] for lane in specs])
+        scale = np.array([[_per_number(lane, lane.bias_std, 0.0)] for lane in specs])
+        self._bias = scale * self.episode_streams["bias"].span(0, 1)
 
     @classmethod
     def problems(cls, spec: EncoderSpec, index: ModelIndex, path: str) -> list[Problem]:
@@ -47,10 +49,12 @@ class Encoder(Device):
         """See :meth:`Device.imperfect`."""
         noise = self.draw("white", draws)
         noise *= self._std
+        values += self._bias
         values += noise
         return values
 
 
-def _std_of(spec: EncoderSpec, joints: int) -> list[float]:
-    by_measure = {"position": spec.white_std, "velocity": spec.velocity_white_std}
-    return [spec.noise_scale * by_measure[measure] for measure in spec.measures for _ in range(joints)]
+def _per_number(spec: EncoderSpec, position: float, velocity: float) -> list[float]:
+    """A scaled standard deviation for each number of a sample."""
+    by_measure = {"position": position, "velocity": velocity}
+    return [spec.noise_scale * by_measure[measure] for measure in spec.measures for _ in spec.joints]

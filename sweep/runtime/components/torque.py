@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +52,8 @@ class Torque:
         self._soonest, self._longest = int(self._latency.min()), int(self._latency.max())
         self._travelling: list[tuple[Command, Ints]] = []
         self._latest: dict[str, int] = {}
+        self._stale: list[Command] = []  # of this block
+        self._dropped: list[Command] | None = [] if context.keep_events else None
         self._committed = TraceColumn(context.lanes, 1 + self.width)
         self._counts = np.zeros((3, context.lanes), np.int64)  # commands, saturated steps, steps under fallback
         self._tripped: NDArray[np.bool_] | None = None
@@ -73,10 +76,12 @@ class Torque:
         return problems
 
     def accept(self, command: Command) -> None:
-        """Take a committed input; a sequence number older than the source's last is stale and dropped."""
-        if command.source_sequence <= self._latest.get(command.source_id, -1):
-            return
-        self._latest[command.source_id] = command.source_sequence
+        """Take a committed input; a sequence number not above its source's last is stale and dropped."""
+        if command.sequenced:
+            if command.source_sequence <= self._latest.get(command.source_id, command.source_sequence - 1):
+                self._stale.append(command)
+                return
+            self._latest[command.source_id] = command.source_sequence
         self._travelling.append((command, command.commit_tick + self._latency))
 
     def apply(self, block: Block, controls: Floats) -> None:
@@ -110,7 +115,19 @@ class Torque:
                 arrived = arrival < stop if command.lanes is None else command.lanes & (arrival < stop)
                 self._current = np.where(arrived[:, None], command.values, self._current)
                 self._last_arrival = np.where(arrived, arrival, self._last_arrival)
-        self._travelling = [(c, a) for c, a in self._travelling if c.commit_tick + self._longest >= stop]
+        self._travelling = [
+            (c, a) for c, a in self._travelling if c.commit_tick + self._longest >= stop or self._missed(a, view)
+        ]
+        for command in self._stale:
+            if self._missed(command.commit_tick, view):
+                self._travelling.append((command, command.commit_tick + self._latency))
+            elif self._dropped is not None:
+                self._dropped.append(command)
+        self._stale = []
+
+    def _missed(self, ticks: Ints | int, view: BlockView) -> bool:
+        """Whether a tick of this block came too late for every lane: what was meant for it remains to be cancelled."""
+        return view.through is not None and bool((view.through < ticks).all())
 
     def _count(self, view: BlockView) -> None:
         saturated, tripped = self._saturated, self._tripped
@@ -162,30 +179,33 @@ class Torque:
         """Commands that arrived, and the shares of steps that were saturated or under fallback."""
         commands, saturated, tripped = (int(n) for n in self._counts[:, lane])
         summary = {"commands": float(commands), "saturated": saturated / max(1, steps)}
-        if self._watched:
+        if self._timeout[lane, 0] != _NEVER:
             summary["timed_out"] = tripped / max(1, steps)
         return summary
 
     def in_flight(self) -> list[Command]:
-        """Commands that were committed but have not arrived."""
+        """Commands that have not arrived; after an end also those of its block that were not even committed."""
         return [command for command, _ in self._travelling]
 
     def events(self, lane: int, episode: int) -> Iterator[TraceEvent]:
-        """The lane's committed inputs."""
+        """The lane's committed inputs, those that were stale among them."""
         for command, counts in self._events or ():
             if counts[lane]:
-                row = command.values[min(lane, len(command.values) - 1)]
-                data = {
-                    "source_id": command.source_id,
-                    "source_sequence": command.source_sequence,
-                    "acceptance": command.acceptance,
-                    "effective_s": command.effective_s,
-                    "arrival_tick": command.commit_tick + int(self._latency[lane]),
-                    "values": tuple(row.tolist()),
-                }
-                yield TraceEvent(
-                    kind="input", episode_index=episode, tick=command.commit_tick, component=self.name, data=data
-                )
+                arrival = command.commit_tick + int(self._latency[lane])
+                yield self._event("input", command, lane, episode, {"arrival_tick": arrival})
+        for command in self._dropped or ():
+            yield self._event("stale", command, lane, episode, {})
+
+    def _event(self, kind: str, command: Command, lane: int, episode: int, more: Mapping[str, Any]) -> TraceEvent:
+        data = {
+            "source_id": command.source_id,
+            "source_sequence": command.source_sequence,
+            "acceptance": command.acceptance,
+            "effective_s": command.effective_s,
+            "values": tuple(command.values[min(lane, len(command.values) - 1)].tolist()),
+            **more,
+        }
+        return TraceEvent(kind=kind, episode_index=episode, tick=command.commit_tick, component=self.name, data=data)
 
 
 def _numbers(fallback: str | tuple[float, ...]) -> float | tuple[float, ...]:

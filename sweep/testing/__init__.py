@@ -1,1 +1,0 @@
-"""Contracts for implementers, shipped as test classes."""

@@ -1,0 +1,368 @@
+"""The rows of the timing cases that concern clocks, latency, commands, reset and faults, through an Instance."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sweep.errors import FaultedError, InvalidInputError
+from sweep.plan import FixedRateSchedule, Grid, GridSchedule
+from sweep.runtime import InstanceBatch, Phase, SimulationInstance
+from tests.runtime.scenes import bits, cart, plan_of, samples
+
+SLIDE = """
+<mujoco><option timestep="{dt}" gravity="0 0 0"/>
+  <worldbody><body><joint name="slide" type="slide" axis="1 0 0"/><geom size=".1" mass="1"/></body></worldbody>
+  <actuator><motor name="push" joint="slide"/></actuator>
+</mujoco>
+"""
+
+
+def slide(dt, *, enc=None, drive=None, duration_s=1.0):
+    """A mass on a rail, an encoder and a drive; ``dt`` [s], with what differs from the defaults."""
+    components = {"enc": {"type": "encoder", "joints": "slide", "period_s": dt} | (enc or {})}
+    components |= {"drive": {"type": "torque", "actuators": "push"} | (drive or {})}
+    return {
+        "schema": "3.3",
+        "model": {"xml": SLIDE.format(dt=0.001)},
+        "runtime": {"timestep_s": dt, "duration_s": duration_s},
+        "components": components,
+    }
+
+
+def acquisitions(document, ticks):
+    instance = plan_of(document).instantiate()
+    instance.advance(ticks)
+    return [acquired for acquired, _ in samples(instance, "enc")]
+
+
+# --- row 1: a delay of k timesteps is k ticks, for ever -------------------------------------------------------------
+
+
+def ages(dt, k, ticks, **drive):
+    """Age of the applied command at every tick, when the tick's number is sent before every step."""
+    max_block = drive.pop("max_block", None)
+    document = slide(dt, drive=drive)
+    document["metrics"] = {"applied": {"type": "final_abs", "actuators": "push", "signal": "control", "unit": "N",
+                                       "window": "at_end"}}  # fmt: skip
+    instance = SimulationInstance(plan_of(document), max_block=max_block)
+    found = []
+    for tick in range(ticks):
+        instance.enqueue_external_input("drive", [float(tick)], source_id="p", source_sequence=tick)
+        instance.step()
+        found.append(tick - instance.metrics["applied"])
+    assert instance.snapshot().ctrl[0] == ticks - 1 - k
+    return found
+
+
+@pytest.mark.slow
+def test_row_1_a_command_delayed_by_three_timesteps_is_always_three_ticks_old():
+    found = ages(0.005, 3, 20_000, command_latency_s=3 * 0.005, initial=0.5)
+    assert found[:3] == [-0.5, 0.5, 1.5]
+    assert set(found[3:]) == {3.0}
+
+
+@pytest.mark.slow
+@settings(max_examples=12)
+@given(st.sampled_from([0.001, 0.002, 0.005, 0.01, "1/240"]), st.integers(0, 9), st.sampled_from([None, 1]))
+def test_row_1_for_every_latency_on_the_grid(dt, k, max_block):
+    latency = float(k * Fraction(dt)) if isinstance(dt, str) else k * dt
+    found = ages(dt, k, 30, command_latency_s=latency, latency_quantization="strict", max_block=max_block)
+    assert set(found[k:]) == {float(k)}
+
+
+# --- rows 2, 3, 8 and D.0: acquisition ticks ------------------------------------------------------------------------
+
+ROWS = [
+    (0.01, {"period_s": 0.1}, [10, 20, 30]),
+    (0.005, {"period_s": 0.02}, [4, 8, 12]),
+    (0.002, {"period_s": 0.007}, [4, 7, 11, 14, 18, 21, 25, 28]),
+    (0.002, {"period_s": 0.007, "phase_s": 0.001}, [1, 4, 8, 11, 15, 18, 22, 25, 29]),
+    (0.002, {"period_s": 1 / 60}, [9, 17, 25, 34, 42, 50, 59, 67, 75, 84, 92, 100]),
+    (0.002, {"period_s": 1 / 30}, [17, 34, 50, 67, 84, 100, 117]),
+    (1, {"period_s": 2.5}, [3, 5, 8, 10, 13, 15]),
+    (1, {"period_s": 2.5, "phase_s": 1}, [1, 4, 6, 9, 11, 14, 16]),
+    (0.1, {"period_s": 0.1 + 0.2, "quantization": "strict"}, [3, 6, 9]),
+    ("1/240", {"period_s": 1 / 60, "quantization": "strict"}, [4, 8, 12]),
+    (0.001, {"period_s": 0.001}, list(range(1, 10))),  # row 8
+]
+
+
+@pytest.mark.parametrize(("dt", "enc", "ticks"), ROWS)
+@pytest.mark.parametrize("initial", [False, True])
+def test_rows_2_and_8_acquisitions_stay_on_the_nominal_schedule(dt, enc, ticks, initial):
+    document = slide(dt, enc={**enc, "initial_acquisition": initial})
+    assert acquisitions(document, ticks[-1] + 1) == ([0] if initial else []) + ticks
+
+
+@pytest.mark.parametrize(("dt", "rate"), [(0.05, 20), (0.1, 10), (1 / 30, 30), (0.005, 200)])
+def test_row_3_no_frame_is_dropped(dt, rate):
+    schedule = FixedRateSchedule(1 / rate)
+    assert sum(len(schedule.advance(1 / rate)) for _ in range(200)) == 200
+    assert acquisitions(slide(dt, enc={"period_s": 1 / rate}), 200) == list(range(1, 200))
+    assert len(acquisitions(slide(dt, enc={"period_s": 1 / rate, "initial_acquisition": True}), 200)) == 200
+
+
+@pytest.mark.slow
+@settings(max_examples=25)
+@given(st.data(), st.sampled_from([Fraction(1, 1000), Fraction(1, 500), Fraction(1, 240)]))
+def test_samples_are_the_grid_schedules_and_travel_for_their_latency(data, dt):
+    period = dt * data.draw(st.fractions(1, 8, max_denominator=5))
+    phase = period * data.draw(st.sampled_from([0, Fraction(1, 4), Fraction(2, 3)]))
+    latency = dt * data.draw(st.fractions(0, 12, max_denominator=4))
+    enc = {"period_s": float(period), "phase_s": float(phase), "latency_s": float(latency)}
+    instance = plan_of(slide(float(dt), enc=enc)).instantiate()
+    instance.advance(60)
+    grid = Grid(dt)
+    indices, ticks = GridSchedule(grid, period, phase).due(0, 60)
+    events = [e.data for e in instance.events()]
+    assert [e["acquired_tick"] for e in events] == ticks.tolist()
+    assert [e["index"] for e in events] == list(range(1, len(ticks) + 1))
+    for event, k in zip(events, indices.tolist(), strict=True):
+        acquired = event["acquired_tick"] * dt
+        assert event["nominal_acquisition_s"] == float(phase + k * period)
+        assert event["actual_acquisition_s"] == float(acquired)
+        assert event["requested_delivery_s"] == float(acquired + latency)
+        assert event["delivered_tick"] == event["acquired_tick"] + grid.ticks(latency)
+        assert event["actual_delivery_s"] == float(event["delivered_tick"] * dt)
+
+
+def test_a_latency_off_the_grid_rounds_up_or_is_refused():
+    instance = plan_of(slide(0.001, enc={"latency_s": 0.0004})).instantiate()
+    instance.advance(5)
+    assert samples(instance, "enc") == [(1, 2), (2, 3), (3, 4), (4, 5)]
+    with pytest.raises(InvalidInputError, match=r"components\.enc\.latency_s: .*0\.0004 s"):
+        plan_of(slide(0.001, enc={"latency_s": 0.0004, "latency_quantization": "strict"}))
+
+
+def test_a_period_below_the_timestep_is_refused():
+    with pytest.raises(InvalidInputError, match=r"components\.enc\.period_s: .*shorter than the timestep"):
+        plan_of(slide(0.01, enc={"period_s": 0.005}))
+
+
+def test_output_is_absent_before_the_first_delivery():
+    instance = plan_of(slide(0.001, enc={"latency_s": 0.004})).instantiate()
+    for tick in range(8):
+        instance.step()
+        output = instance.output("enc")
+        assert output.valid == (tick >= 5)
+        assert (output.acquired_tick, output.delivered_tick) == ((tick - 4, tick) if tick >= 5 else (-1, -1))
+        assert np.isnan(output.values).all() == (not output.valid)
+
+
+# --- row 7 ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_row_7_macro_steps_lose_no_tick():
+    instance = plan_of(slide(1 / 240, enc={"period_s": 1 / 60})).instantiate()
+    for macro in range(10_000):
+        assert instance.tick == 4 * macro
+        instance.advance(Grid(1 / 240).ticks(1 / 60, "strict"))
+    assert instance.tick == 40_000
+    assert instance.episode_time_s == 40_000 / 240
+    assert len(samples(instance, "enc")) == 9_999  # that of tick 40 000 is the next step's
+
+
+# --- rows 10, 12, 14 ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("max_block", [None, 1, 3])
+def test_row_10_a_position_delivered_at_tick_4_is_the_position_at_tick_4(max_block):
+    instance = SimulationInstance(plan_of(slide("1/120")), max_block=max_block)
+    instance.inject("joint_kinematics:slide", {"qpos": 0.0, "qvel": 1.0})
+    instance.advance(5)
+    output = instance.output("enc")
+    assert (output.acquired_tick, output.delivered_tick) == (4, 4)
+    assert output.values[0] == pytest.approx(4 / 120, abs=1e-15)
+
+
+@pytest.mark.parametrize("reads", [0, 1, 3])
+def test_row_12_reading_an_output_does_not_shorten_a_delay(reads):
+    instance = plan_of(slide(0.001, enc={"latency_s": 0.004})).instantiate()
+    for tick in range(30):
+        instance.step()
+        for _ in range(reads):
+            instance.output("enc")
+        if tick >= 5:
+            assert tick - instance.output("enc").acquired_tick == 4
+    alone = plan_of(slide(0.001, enc={"latency_s": 0.004})).instantiate()
+    alone.advance(30)
+    assert instance.trace_digest == alone.trace_digest
+
+
+THREE = """
+<mujoco><option timestep="0.001" gravity="0 0 0"/>
+  <worldbody><body><joint name="slide" type="slide" axis="1 0 0"/><geom size=".1" mass="1e6"/></body></worldbody>
+  <actuator><position name="p" joint="slide" kp="1"/><velocity name="v" joint="slide" kv="1"/>
+    <motor name="m" joint="slide"/></actuator>
+  <sensor><jointactuatorfrc name="force" joint="slide"/></sensor>
+</mujoco>
+"""
+
+
+@pytest.mark.parametrize(("initial", "before"), [(None, 0.0), ([0.5, 0.25, 0.125], 0.875), (0.25, 0.75)])
+@pytest.mark.parametrize("max_block", [None, 1])
+def test_row_14_a_command_is_delayed_whole(initial, before, max_block):
+    drive = {"type": "torque", "actuators": ["p", "v", "m"], "command_latency_s": 0.004}
+    drive |= {} if initial is None else {"initial": initial}
+    document = {"schema": "3.3", "model": {"xml": THREE}, "components": {"drive": drive}}
+    instance = SimulationInstance(plan_of(document), max_block=max_block)
+    instance.enqueue_external_input("drive", (1, 2, 3), effective_time_s=0.003)
+    forces = []
+    for _ in range(12):
+        instance.step()
+        forces.append(instance.snapshot().sensordata[0])
+    # The snapshot after step n shows the force of the controls applied in step n.
+    assert forces == pytest.approx([before] * 7 + [6.0] * 5, abs=1e-4)
+
+
+# --- row 17 ---------------------------------------------------------------------------------------------------------
+
+
+def imu(*order, latency_s=0.0):
+    enc = {"type": "encoder", "joints": "hinge", "period_s": 0.002, "white_std": 0.1, "latency_s": latency_s}
+    known = {
+        "imu0": enc,
+        "cam": {**enc, "measures": ["position", "velocity"], "period_s": 0.005},
+        "drive": {"type": "torque", "actuators": "push"},
+    }
+    return cart(components={name: known[name] for name in order}, controllers={})
+
+
+def test_row_17_nothing_shifts_the_noise_of_another_component():
+    def noise(document):
+        instance = plan_of(document).instantiate(12345)
+        instance.advance(100)
+        values = [bits(e.data["values"]) for e in instance.events() if e.component == "imu0"]
+        return values, instance.stream_receipts["imu0/white"]
+
+    alone = noise(imu("imu0"))
+    assert alone[1].count == 49
+    for document in (imu("cam", "imu0"), imu("imu0", "cam"), imu("drive", "imu0", "cam"), imu("imu0", latency_s=0.03)):
+        assert noise(document) == alone
+
+
+# --- rows 21 to 23: reset -------------------------------------------------------------------------------------------
+
+FRESH = """
+import sys
+sys.path.insert(0, {root!r})
+from tests.runtime.scenes import cart, plan_of
+instance = plan_of(cart()).instantiate(7)
+instance.advance(120)
+print(instance.trace_digest)
+"""
+
+
+def dirty(instance, how):
+    instance.advance(40)
+    if how == "nan":
+        instance.inject("joint_kinematics:hinge", (float("nan"), float("nan")))
+    elif how == "nan command":
+        instance.enqueue_external_input("drive", [float("nan")])
+    elif how == "commands":
+        for k in range(50):
+            instance.enqueue_external_input("drive", [5.0], effective_time_s=0.001 * k)
+    instance.advance(20)
+    assert (instance.fault is None) == (how == "commands")
+
+
+@pytest.mark.slow
+def test_row_21_an_episode_after_a_dirty_one_is_that_of_a_fresh_process(request):
+    script = FRESH.format(root=str(request.config.rootpath))
+    fresh = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.strip()
+    for how in ("nan", "nan command", "commands"):
+        instance = plan_of(cart()).instantiate(3)
+        dirty(instance, how)
+        instance.reset(7)
+        assert (instance.fault, instance.tick, instance.episode_index, instance.seed) == (None, 0, 1, 7)
+        instance.advance(120)
+        assert instance.trace_digest == fresh
+        instance.reset()
+        instance.advance(120)
+        assert instance.trace_digest == fresh
+
+
+@pytest.mark.slow
+def test_row_22_sensors_speak_one_period_after_a_reset_and_session_time_only_grows():
+    instance = plan_of(slide(0.001, enc={"period_s": 0.01})).instantiate()
+    instance.advance(10_000)
+    assert (instance.episode_time_s, instance.session_time_s) == (10.0, 10.0)
+    instance.reset()
+    assert (instance.episode_time_s, instance.session_time_s, instance.episode_index) == (0.0, 10.0, 1)
+    assert not instance.output("enc").valid
+    instance.advance(1000)
+    found = samples(instance, "enc", episode=1)
+    assert len(found) == 99
+    assert found[0] == (10, 10)
+    assert (instance.episode_time_s, instance.session_time_s) == (1.0, 11.0)
+
+
+def test_row_23_what_was_in_flight_at_reset_is_cancelled_and_never_delivered():
+    enc = {"period_s": 0.01, "latency_s": 0.05}
+    instance = plan_of(slide(0.001, enc=enc, drive={"command_latency_s": 0.05})).instantiate()
+    instance.enqueue_external_input("drive", [3.0], source_id="early")
+    instance.advance(10)
+    instance.enqueue_external_input("drive", [4.0], source_id="ahead", effective_time_s=0.5)
+    instance.advance(1)
+    instance.enqueue_external_input("drive", [5.0], source_id="uncut")
+    instance.reset()
+    cancelled = [(e.episode_index, e.tick, e.component, e.data["what"]) for e in instance.events()
+                 if e.kind == "cancelled"]  # fmt: skip
+    assert cancelled == [(0, 11, "enc", "samples")] + 3 * [(0, 11, "drive", "input")]
+    sources = {e.data["source_id"] for e in instance.events() if e.kind == "cancelled" and "source_id" in e.data}
+    assert sources == {"early", "ahead", "uncut"}
+    for _ in range(60):
+        instance.step()
+        assert instance.snapshot().ctrl.tolist() == [0.0]
+        assert instance.output("enc").valid == (instance.tick > 60)
+    assert [e for e in instance.events() if e.kind == "input" and e.episode_index == 1] == []
+    assert instance.enqueue_external_input("drive", [1.0]) == 4  # numbers stay unique in the whole run
+
+
+def test_an_invalid_reset_changes_nothing():
+    instance = plan_of(slide(0.001)).instantiate(5)
+    instance.advance(3)
+    with pytest.raises(InvalidInputError, match="seed"):
+        instance.reset(-1)
+    assert (instance.tick, instance.episode_index, instance.seed, instance.session_time_s) == (3, 0, 5, 0.003)
+
+
+# --- row 24: NaN is a fault, never a silent reset -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("max_block", [None, 1, 7])
+@pytest.mark.parametrize("integrator", ["Euler", "implicitfast", "RK4"])
+def test_row_24_a_nan_faults_its_own_step(integrator, max_block):
+    instance = SimulationInstance(plan_of(cart(integrator=integrator)), max_block=max_block)
+    instance.advance(100)
+    controls = instance.snapshot().ctrl.tolist()
+    instance.inject("joint_kinematics:hinge", (0.1, float("nan")))
+    instance.advance(50)
+    fault = instance.fault
+    assert (fault.tick, fault.phase, fault.kind, instance.tick) == (100, Phase.PHYSICS_STEP, "diverged", 100)
+    assert "BADQVEL" in fault.message
+    snapshot = instance.snapshot()
+    assert snapshot.time_s == 0.1
+    assert snapshot.ctrl.tolist() == controls
+    with pytest.raises(FaultedError, match=r"diverged at tick 100 in PhysicsStep: BADQVEL"):
+        instance.step()
+    assert (instance.tick, instance.episode_time_s) == (100, 0.1)
+
+
+def test_row_24_in_a_batch_only_that_lane_stops():
+    plan = plan_of(cart(controllers={}))
+    batch = InstanceBatch([plan] * 3, [1, 2, 3])
+    batch.mailbox.enqueue("drive", np.array([0.0]), source_id="x", source_sequence=None, effective_s=None)
+    batch.advance(100)
+    batch.physics.write(1, "qvel", 0, np.nan)
+    batch.advance(100)
+    assert {lane: (stop.tick, stop.kind) for lane, stop in batch.stops.items()} == {1: (100, "diverged")}
+    assert batch.alive.tolist() == [True, False, True]
