@@ -58,7 +58,7 @@ def test_no_other_component_moves_a_stream(order, extra, latency, period, seed):
     assert (other.key, other.first, other.width) == (base.key, base.first, base.width)
     assert prefix(other, common) == prefix(base, common)
     assert {receipt.key for receipt in found.values()} == {
-        f"{stream_key(seed, name, 'white'):032x}" for name in ["enc", *extra]
+        f"{stream_key(seed, name, stream):032x}" for name in ["enc", *extra] for stream in ("white", "bias")
     }
 
 
