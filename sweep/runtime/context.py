@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.plan.clock import Grid
-from sweep.plan.manifest import ReferenceSpec
+from sweep.plan.sections import ReferenceSpec
 from sweep.runtime.model_index import ModelIndex
 from sweep.runtime.reference import ReferenceTable
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.plan.manifest import ControllerSpec
+from sweep.plan.sections import ControllerSpec
 from sweep.runtime.components.device import Device
 from sweep.runtime.context import BatchContext, per_lane_values
 from sweep.runtime.controller import (

@@ -17,8 +17,8 @@ import numpy as np
 
 from sweep.digest import bytes_id, content_id
 from sweep.errors import InvalidInputError, Problem, did_you_mean
-from sweep.plan.manifest import ModelSpec
 from sweep.plan.plan import ModelImage
+from sweep.plan.sections import ModelSpec
 from sweep.plan.units import exact_seconds
 
 T = TypeVar("T")

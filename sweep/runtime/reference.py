@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.plan.clock import Grid
-from sweep.plan.manifest import ReferenceSpec
+from sweep.plan.sections import ReferenceSpec
 
 Floats = NDArray[np.float64]
 

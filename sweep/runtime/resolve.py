@@ -14,9 +14,10 @@ import numpy as np
 from sweep.errors import ClaimConflictError, InvalidInputError, Problem, did_you_mean
 from sweep.plan.claims import check_claims
 from sweep.plan.clock import Grid
-from sweep.plan.manifest import Manifest, ModelSpec, grid_problems, load_manifest
+from sweep.plan.manifest import Manifest, grid_problems, load_manifest
 from sweep.plan.plan import ModelImage, Plan
 from sweep.plan.problems import unknown_name
+from sweep.plan.sections import ModelSpec
 from sweep.plan.units import exact_seconds
 from sweep.runtime.components import live_class
 from sweep.runtime.controller import load_controller

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.plan.manifest import MetricSpec
+from sweep.plan.sections import MetricSpec
 from sweep.runtime.block import BlockView, as_slice
 from sweep.runtime.context import BatchContext
 

@@ -1,0 +1,192 @@
+"""The sections of a Manifest: model, runtime, references, controllers, metrics."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from sweep.plan.clock import Grid, GridSchedule
+from sweep.plan.component import Policy
+from sweep.plan.fields import (
+    Identifier,
+    Names,
+    Number,
+    Numbers,
+    PositiveSeconds,
+    Seconds,
+    Section,
+    Waypoints,
+    one_or_many,
+)
+
+
+class ModelEdit(Section):
+    """A change of model values that lanes may differ in, applied to the compiled model.
+
+    Attributes:
+        fields: MjModel fields, for example ``[body_mass, body_inertia]``.
+        names: the model elements it concerns; None means all of that kind.
+        scale: factor on the model's own values.
+        value: replaces the model's values.
+    """
+
+    fields: Names
+    names: Names | None = None
+    scale: Number | None = None
+    value: Numbers | None = None
+
+    @model_validator(mode="after")
+    def _one_change(self) -> ModelEdit:
+        if (self.scale is None) == (self.value is None):
+            raise ValueError("give either scale or value")
+        return self
+
+
+class ModelSpec(Section):
+    """Where the robot comes from: a file, a file of an installed package, or inline XML.
+
+    Attributes:
+        file: MJCF file, found from the document's folder; inside ``package`` when that is given.
+        package: an installed distribution that carries the file.
+        xml: inline MJCF.
+        keyframe: the model's keyframe that an episode starts from.
+        initial: starting position of joints by name [rad or m], over the keyframe's.
+        motors: servos that become plain motors at load (names or patterns such as ``*_joint*``); their force range
+            becomes the control range.
+        visual: keep meshes and textures that only a renderer needs.
+        edits: changes of model values, by an id of your choice.
+    """
+
+    file: str | None = None
+    package: str | None = None
+    xml: str | None = None
+    keyframe: str | None = None
+    initial: dict[str, Number] = Field(default_factory=dict)
+    motors: Names | None = None
+    visual: bool = False
+    edits: dict[Identifier, ModelEdit] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _one_source(self) -> ModelSpec:
+        if (self.file is None) == (self.xml is None):
+            raise ValueError("give one of: file (with package if it lies in one), or xml")
+        if self.package is not None and self.file is None:
+            raise ValueError("package needs file, a path inside the package")
+        return self
+
+
+class RuntimeSpec(Section):
+    """How long, how fine, under which seed; mode, seed and block length do not decide what a Plan is.
+
+    Attributes:
+        mode: the host's use; the simulated bits are the same in all.
+        episode_seed: base of all randomness when no seed is given.
+        timestep_s: length of one step [s]; the model's own if not given.
+        duration_s: length of a run [s].
+        max_block: longest block of ticks executed at once; it changes speed, never bits.
+    """
+
+    mode: Literal["unbounded", "realtime_paced", "deterministic_ci", "rendered", "operator_training"] = "unbounded"
+    episode_seed: Annotated[int, Field(ge=0, lt=2**64)] = 0
+    timestep_s: PositiveSeconds | None = None
+    duration_s: PositiveSeconds = 1.0
+    max_block: Annotated[int, Field(ge=1)] | None = None
+
+
+class ReferenceSpec(Section):
+    """A reference trajectory through waypoints, by minimum-jerk segments from rest to rest.
+
+    Attributes:
+        joints: the joints it is for.
+        waypoints: one row per waypoint, one column per joint [rad or m].
+        segment_s: duration of each segment [s].
+        repeat: go back to the first waypoint and start over; otherwise stay at the last.
+    """
+
+    type: Literal["minimum_jerk"]
+    joints: Names
+    waypoints: Waypoints
+    segment_s: PositiveSeconds
+    repeat: bool = True
+
+    @model_validator(mode="after")
+    def _rectangular(self) -> ReferenceSpec:
+        for index, row in enumerate(self.waypoints):
+            if len(row) != len(self.joints):
+                raise ValueError(f"waypoint {index} has {len(row)} numbers for {len(self.joints)} joints")
+        return self
+
+
+class ControllerSpec(Section):
+    """A controller: outside the Instance, due on its own schedule, heard through the mailbox.
+
+    Attributes:
+        class_: ``my_pkg.my_module:MyController``.
+        period_s: control period [s].
+        phase_s: offset of its schedule [s].
+        quantization: ``next_boundary`` or ``strict``.
+        compute_latency_s: from reading to commit [s]; at least one tick passes.
+        inputs: devices it reads.
+        outputs: drivers it commands.
+        references: reference trajectories it follows.
+        parameters: handed to it; numbers may differ between lanes.
+    """
+
+    class_: Annotated[str, Field(alias="class", pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")]
+    period_s: PositiveSeconds
+    phase_s: Seconds = 0.0
+    quantization: Policy = "next_boundary"
+    compute_latency_s: Seconds = 0.0
+    inputs: Names
+    outputs: Names
+    references: Annotated[tuple[str, ...], BeforeValidator(one_or_many)] = ()
+    parameters: dict[str, Any] = Field(default_factory=dict)
+
+    def schedule(self, grid: Grid, name: str) -> GridSchedule:
+        """When it is due, on the grid."""
+        return GridSchedule(grid, self.period_s, self.phase_s, self.quantization, name=f"controllers.{name}.period_s")
+
+
+class MetricSpec(Section):
+    """One number per run: a fold over a signal at completed boundaries.
+
+    Attributes:
+        type: ``rms``, ``mean_abs`` or ``max_abs`` over the window, or ``final_abs`` at its last boundary.
+        joint: the joint, or
+        joints: the joints whose signal is folded together.
+        actuators: for ``signal: control``, the actuators.
+        signal: ``position``, ``velocity`` or ``control``.
+        reference: a reference trajectory that is subtracted from the position.
+        unit: what people read behind the number.
+        better: ``lower`` or ``higher``.
+        window: ``horizon`` (only a completed run has a value), ``until_end`` (an ended one too), ``at_end`` (the value
+            where the run stopped).
+    """
+
+    type: Literal["rms", "mean_abs", "max_abs", "final_abs"]
+    joint: str | None = None
+    joints: Names | None = None
+    actuators: Names | None = None
+    signal: Literal["position", "velocity", "control"] = "position"
+    reference: str | None = None
+    unit: str
+    better: Literal["lower", "higher"] = "lower"
+    window: Literal["horizon", "until_end", "at_end"] = "horizon"
+
+    @model_validator(mode="after")
+    def _consistent(self) -> MetricSpec:
+        if [self.joint, self.joints, self.actuators].count(None) != 2:
+            raise ValueError("give one of: joint, joints, actuators")
+        if (self.signal == "control") != (self.actuators is not None):
+            raise ValueError("signal: control goes with actuators, position and velocity with joints")
+        if (self.type == "final_abs") != (self.window == "at_end"):
+            raise ValueError("type: final_abs and window: at_end go together")
+        if self.reference is not None and self.signal != "position":
+            raise ValueError("a reference is subtracted from signal: position")
+        return self
+
+    @property
+    def elements(self) -> tuple[str, ...]:
+        """The joints or actuators folded together."""
+        return self.joints or self.actuators or (self.joint or "",)
