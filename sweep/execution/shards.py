@@ -22,6 +22,12 @@ MAX_LANES = 64
 LONE_EXCESS = 8
 """A run alone takes several times its share of a batch (numpy calls cost the same for one lane as for thirty)."""
 
+LEAST_LANES = 16
+"""A batch of fewer lanes wastes more than an early record is worth ..."""
+
+PATIENCE = 10
+"""... as long as it does not take this many times ``shard_s``."""
+
 LEAST_PART = 0.1
 """Where runs get scarce, shards shrink to keep all workers busy, but not below this part of ``shard_s``."""
 
@@ -115,7 +121,7 @@ class ShardQueue:
         if self._largest.get(layout, 1) == 1:
             # The longer it took, the more of it was physics, which lanes do not share.
             share /= LONE_EXCESS if share < self._shard_s else 2
-        fits = int(self._shard_s / share)
+        fits = max(int(self._shard_s / share), min(LEAST_LANES, int(PATIENCE * self._shard_s / share)))
         fair = self._count if self.workers == 1 else math.ceil(self._count / (PER_WORKER * self.workers))
         least = math.ceil(LEAST_PART * fits)
         return max(1, min(fits, self._lanes, max(fair, least)))

@@ -6,6 +6,7 @@ Exit codes: 0 everything is mirrored, 2 asked wrong, 3 MLflow could not be reach
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,6 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--artifacts", help="where a new experiment keeps artifacts; the server's choice otherwise")
     chosen = parser.parse_args(arguments)
     quiet()
+    os.nice(10)  # physics comes first
     from sweep.tracking.syncer import follow
 
     try:

@@ -68,9 +68,14 @@ def test_the_canary_is_one_run_alone_and_shards_grow_from_it():
 
 
 def test_shards_take_about_the_time_asked_for():
-    sizes = [len(shard) for shard in drain(ShardQueue(runs("a" * 100), shard_s=2.0), 0.5)]
+    def sizes(cost_s):
+        return [len(shard) for shard in drain(ShardQueue(runs("a" * 100), shard_s=2.0), cost_s)]
+
     # A lone run is taken to be mostly what lanes share; the first real batch corrects that.
-    assert sizes[:4] == [1, 32, 4, 4]
+    assert sizes(0.1)[:4] == [1, 32, 20, 20]
+    # Small batches waste more than an early record is worth, unless runs are long.
+    assert sizes(0.5)[:4] == [1, 32, 16, 16]
+    assert sizes(5.0)[:4] == [1, 8, 4, 4]
     assert {len(s) for s in drain(ShardQueue(runs("a" * 10), shard_s=2.0), 60.0)} == {1}
 
 

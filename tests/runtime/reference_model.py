@@ -64,15 +64,11 @@ class ReferenceEncoder:
             values.append(float(getattr(data, field)[address]) + offset + normal_draw(self.words) * std)
         delivered = tick + self.latency
         sample = {
-            "index": self.draw,
-            "nominal_acquisition_s": nominal_s,
-            "actual_acquisition_s": float(tick * self.dt),
+            "index": self.draw, "nominal_acquisition_s": nominal_s, "actual_acquisition_s": float(tick * self.dt),
             "requested_delivery_s": float(tick * self.dt + exact(self.spec["latency_s"])),
-            "actual_delivery_s": float(delivered * self.dt),
-            "acquired_tick": tick,
-            "delivered_tick": delivered,
+            "actual_delivery_s": float(delivered * self.dt), "acquired_tick": tick, "delivered_tick": delivered,
             "values": tuple(values),
-        }
+        }  # fmt: skip
         self.draw += 1
         self.queue.append(sample)
         events.append(("sample", tick, self.name, sample))
@@ -195,17 +191,12 @@ class ReferenceRun:
 
     def enqueue(self, target, values, source_id="external", source_sequence=None, effective_time_s=None):
         self.accepted += 1
-        self.mailbox.append(
-            {
-                "target": target,
-                "values": tuple(values),
-                "source_id": source_id,
-                "source_sequence": self.accepted if source_sequence is None else source_sequence,
-                "sequenced": source_sequence is not None,
-                "acceptance": self.accepted,
-                "effective_s": effective_time_s,
-            }
-        )
+        command = {
+            "target": target, "values": tuple(values), "source_id": source_id,
+            "source_sequence": self.accepted if source_sequence is None else source_sequence,
+            "sequenced": source_sequence is not None, "acceptance": self.accepted, "effective_s": effective_time_s,
+        }  # fmt: skip
+        self.mailbox.append(command)
 
     def step(self):
         """The thirteen phases of one step, and the controllers that are due after it; nothing once stopped."""

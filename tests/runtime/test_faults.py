@@ -133,8 +133,9 @@ def test_an_instance_can_be_read_and_reset_after_an_error_of_mujoco():
 # --- controllers ----------------------------------------------------------------------------------------------------
 
 
-def guarded(class_name, **parameters):
+def guarded(class_name, latency_s=0.002, **parameters):
     document = cart(runtime={"timestep_s": 0.001, "duration_s": 0.1})
+    document["components"]["enc"]["latency_s"] = latency_s
     document["controllers"]["fb"] |= {
         "class": f"tests.runtime.controllers:{class_name}",
         "parameters": {"gain": 3.0, "bad": 0.0, "at": 42, "kind": "flat", **parameters},
@@ -154,6 +155,11 @@ def test_a_controller_that_raises_for_one_lane_faults_that_lane(kind, max_block)
     assert (outcome.tick, outcome.phase, outcome.kind) == (45, "ExternalOutputPublish", "controller")
     assert outcome.component == "fb"
     assert outcome.message == "ArithmeticError: no solution at tick 45"
+
+
+def test_the_state_of_a_lane_rests_until_its_inputs_are_there():
+    plans = [guarded("Integral", latency_s=latency) for latency in (0.0, 0.02, 0.051)]
+    assert InstanceBatch(plans, range(3)).run() == [alone(plan, seed) for seed, plan in enumerate(plans)]
 
 
 @pytest.mark.parametrize("kind", ["Gain", "LaneGain", "Integral"])
