@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -27,7 +28,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-class Device:
+class Device(ABC):
     """A sensor of all lanes of a batch.  A family member says what it measures and what is wrong with it.
 
     Args:
@@ -66,17 +67,17 @@ class Device:
         self._events: list[tuple[Ints, Ints, Ints, Floats, Ints]] | None = [] if context.keep_events else None
 
     @classmethod
+    @abstractmethod
     def problems(cls, spec: Any, index: ModelIndex, path: str) -> list[Problem]:
         """What of a spec does not fit the model."""
-        raise NotImplementedError
 
+    @abstractmethod
     def measure(self, view: BlockView, ticks: Ints) -> Floats:
         """The truth at boundaries ``ticks (lanes, samples)``, as a fresh array ``(lanes, samples, width)``."""
-        raise NotImplementedError
 
+    @abstractmethod
     def imperfect(self, values: Floats, draws: Ints) -> Floats:
         """The truth with the device's imperfections; ``draws (lanes, samples)`` are acquisition numbers."""
-        raise NotImplementedError
 
     def draw(self, stream: str, draws: Ints) -> Floats:
         """Noise of a stream, ``(lanes, samples, width)``, a fresh array."""
