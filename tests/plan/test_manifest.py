@@ -11,6 +11,7 @@ from sweep.errors import ClaimConflictError, InvalidInputError
 from sweep.plan import load_manifest
 from sweep.plan.claims import MocapPose, StateClaim
 from sweep.plan.component import EncoderSpec
+from sweep.plan.manifest import problems_of
 from sweep.runtime import Resolver, resolve_plan
 from tests.runtime.scenes import CART, cart, scene_manifest
 
@@ -288,3 +289,26 @@ def test_two_claims_on_one_resource_fail_plan_construction(monkeypatch):
     with pytest.raises(InvalidInputError, match=r"mocap_pose\('hand'\) is claimed by 'enc' and 'twin'"):
         resolve_plan(document)
     assert issubclass(ClaimConflictError, InvalidInputError)
+
+
+def test_broken_parts_do_not_hide_problems_of_the_others():
+    document = {
+        "schema": "3.3",
+        "model": {"file": "nix.xml"},
+        "runtime": {"timestep_s": 0.002},
+        "components": {
+            "enc": {"type": "encodr", "joints": "hinge", "period_s": 0.002},
+            "other": {"type": "encoder", "joints": "hinge", "period_s": 0.003, "quantization": "strict"},
+            "drive": {"type": "torque", "actuators": "motor"},
+        },
+        "controllers": {"c": {"class": "a:B", "period_s": 0.002, "inputs": ["enc", "othr"], "outputs": "drive"}},
+        "metrics": {"m": {"type": "rsm", "joint": "hinge", "unit": "rad"}},
+    }
+    paths = {problem.path for problem in problems_of(document)}
+    assert paths == {
+        "components.enc",
+        "components.other.period_s",
+        "controllers.c.inputs",
+        "metrics.m.type",
+        "model.file",
+    }
