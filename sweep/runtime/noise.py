@@ -16,7 +16,7 @@ from numpy.random import Philox
 from numpy.typing import NDArray
 
 from sweep.results.record import StreamReceipt
-from sweep.runtime.quantile import Floats, Words
+from sweep.runtime.quantile import Floats, Words, Workspace
 from sweep.runtime.quantile import normal_of as normal_of
 from sweep.runtime.quantile import normals_of as normals_of
 from sweep.runtime.quantile import uniforms_of as uniforms_of
@@ -68,6 +68,7 @@ class LaneStream:
         kind: ``"normal"`` or ``"uniform"``.
         block_words: most words generated per lane and refill; refills grow up to it, so short episodes cost little.
         first: index of the first draw that receipts begin with; None for the first one asked for.
+        workspace: memory shared with other streams.
     """
 
     def __init__(
@@ -78,6 +79,7 @@ class LaneStream:
         block_words: int = 4096,
         *,
         first: int | None = None,
+        workspace: Workspace | None = None,
     ) -> None:
         if kind not in get_args(NoiseKind) or width < 1 or block_words < 1:
             raise ValueError(f"no noise of kind {kind!r}, width {width} and {block_words} words a block")
@@ -86,14 +88,16 @@ class LaneStream:
         self._block_words = block_words
         self._next_words = min(_FIRST_BLOCK_WORDS, block_words)
         self._generators: list[Philox | None] = [None] * lanes
-        self._raw = np.empty((lanes, 0, width), dtype=np.uint64)
-        self._values = np.empty((lanes, 0, width))
+        self._workspace = Workspace() if workspace is None else workspace
+        # Room for a whole block and some draws kept from before; pages that are never written cost nothing.
+        room = block_words // width + 64
+        self._values = np.empty((lanes, room, width))
         # The window of a lane is draws base <= i < end; (base, end) of all lanes at once while they move together.
         self._base = np.zeros(lanes, dtype=np.int64)
         self._end = np.zeros(lanes, dtype=np.int64)
         self._common: tuple[int, int] | None = (0, 0)
         self._lane_column = np.arange(lanes)[:, None]
-        self._receipts = [_RunningReceipt(first) for _ in keys]
+        self._receipts = [_RunningReceipt(key, width, first) for key in keys]
 
     def rows(self, indices: NDArray[np.int64]) -> Floats:
         """The draws of each lane.
@@ -126,9 +130,7 @@ class LaneStream:
     def receipt(self, lane: int, first: int, count: int) -> StreamReceipt:
         """The receipt of draws ``first .. first + count - 1`` of a lane, whatever was asked for beyond them."""
         key = self.keys[lane]
-        digest = self._receipts[lane].digest(self._raw[lane], int(self._base[lane]), int(self._end[lane]), first, count)
-        if digest is None:
-            digest = receipt_digest(key, first, count, self.width)
+        digest = self._receipts[lane].digest(first, count) or receipt_digest(key, first, count, self.width)
         return StreamReceipt(key=f"{key:032x}", first=first, count=count, width=self.width, digest=digest)
 
     def _gather(self, indices: NDArray[np.int64]) -> Floats:
@@ -150,70 +152,91 @@ class LaneStream:
         rows = max(span, self._next_words // self.width, 1)
         self._next_words = min(2 * self._next_words, self._block_words)
         self._reserve(span + rows)
-        fresh = np.empty((len(lanes), rows, self.width), dtype=np.uint64)
-        kept = [self._move(lane, int(low[lane])) for lane in lanes]
-        for row, lane in enumerate(lanes):
-            fresh[row] = self._generate(lane, rows).reshape(rows, self.width)
-        values = uniforms_of(fresh)
-        if self.kind == "normal":
-            values = normals_of(values)
-        for row, (lane, held) in enumerate(zip(lanes, kept, strict=True)):
-            self._raw[lane, held : held + rows] = fresh[row]
-            self._values[lane, held : held + rows] = values[row]
+        at_once = max(1, self._workspace.words // (rows * self.width))
+        for start in range(0, len(lanes), at_once):
+            self._fill(lanes[start : start + at_once], low, rows)
         self._end[lanes] += rows
         together = (self._base == self._base[0]).all() and (self._end == self._end[0]).all()
         self._common = (int(self._base[0]), int(self._end[0])) if together else None
 
+    def _fill(self, lanes: list[int], low: NDArray[np.int64], rows: int) -> None:
+        """Moves the windows of a few lanes and puts ``rows`` new draws at the end of each."""
+        held = [self._move(lane, int(low[lane])) for lane in lanes]
+        raw = [self._generate(lane, rows) for lane in lanes]
+        values = self._numbers(np.concatenate(raw)).reshape(len(lanes), rows, self.width)
+        for row, (lane, start) in enumerate(zip(lanes, held, strict=True)):
+            self._values[lane, start : start + rows] = values[row]
+
+    def _numbers(self, raw: Words) -> Floats:
+        """What flat raw words become."""
+        if raw.size > self._workspace.words:  # a single lane that asks for that much at once
+            return uniforms_of(raw) if self.kind == "uniform" else normals_of(uniforms_of(raw))
+        uniform = self._workspace.uniforms(raw)
+        return uniform if self.kind == "uniform" else self._workspace.normals(uniform)
+
     def _reserve(self, capacity: int) -> None:
         held = self._values.shape[1]
         if held < capacity:
-            more = ((0, 0), (0, capacity - held), (0, 0))
-            self._raw, self._values = np.pad(self._raw, more), np.pad(self._values, more)
+            self._values = np.pad(self._values, ((0, 0), (0, capacity - held), (0, 0)))
 
     def _move(self, lane: int, low: int) -> int:
         """Lets a lane's window begin at draw ``low``, keeping what it holds from there on; returns how many draws."""
         base, end = int(self._base[lane]), int(self._end[lane])
-        self._receipts[lane].passed(self._raw[lane], base, end, low)
         held = end - low if base <= low < end else 0
         if held:
-            for window in (self._raw, self._values):
-                window[lane, :held] = window[lane, low - base : end - base]
+            self._values[lane, :held] = self._values[lane, low - base : end - base]
         elif low != end or self._generators[lane] is None:
             self._generators[lane] = _generator_at(self.keys[lane], low * self.width)
         self._base[lane], self._end[lane] = low, low + held
         return held
 
     def _generate(self, lane: int, rows: int) -> Words:
+        """The next draws after a lane's window, as raw words; its receipt takes note."""
         generator = self._generators[lane]
         if generator is None:
             raise AssertionError("a window is moved before it is filled")
-        return generator.random_raw(rows * self.width)
+        raw = generator.random_raw(rows * self.width)
+        self._receipts[lane].take(int(self._end[lane]), raw, rows)
+        return raw
 
 
 class _RunningReceipt:
-    """The hash of a lane's draws from ``first`` up to ``hashed``; the words after that are still in the window."""
+    """The hash of a lane's draws, kept as they are generated.
 
-    __slots__ = ("first", "hashed", "hasher")
+    Draws are generated ahead of their use, so the hash before the last block is kept too: a run ends somewhere in
+    that block, whose used words are generated again from the key.
 
-    def __init__(self, first: int | None) -> None:
+    Args:
+        key: the stream's key.
+        width: words per draw.
+        first: the first draw of receipts; None for the first one generated.
+    """
+
+    __slots__ = ("after", "before", "end", "first", "key", "start", "width")
+
+    def __init__(self, key: int, width: int, first: int | None) -> None:
+        self.key, self.width = key, width
         self.first = first
-        self.hashed = first or 0
-        self.hasher = xxhash.xxh3_128()
+        self.start = self.end = first
+        self.before = self.after = xxhash.xxh3_128()
 
-    def passed(self, raw: Words, base: int, end: int, low: int) -> None:
-        """The window (draws base to end, words ``raw``) is about to begin at draw ``low``."""
-        if self.first is None:
-            self.first = self.hashed = low
-        if base <= self.hashed < low <= end:
-            _hasher(raw[self.hashed - base : low - base], self.hasher)
-            self.hashed = low
+    def take(self, start: int, raw: Words, rows: int) -> None:
+        """Draws from ``start`` on were generated."""
+        if self.end is None:
+            self.first = self.end = start
+        if start != self.end:
+            self.end = -1  # draws were skipped or asked for again: receipts come from the key alone
+            return
+        self.before, self.after = self.after, _hasher(raw, self.after.copy())
+        self.start, self.end = start, start + rows
 
-    def digest(self, raw: Words, base: int, end: int, first: int, count: int) -> str | None:
-        """Digest of the draws from ``first`` on; None if the words needed are no longer here."""
+    def digest(self, first: int, count: int) -> str | None:
+        """Digest of the draws from ``first`` on; None if this hash does not tell."""
         stop = first + count
-        if first != self.first or not base <= self.hashed <= stop <= end:
+        if first != self.first or self.start is None or self.end is None or not self.start <= stop <= self.end:
             return None
-        return _hasher(raw[self.hashed - base : stop - base], self.hasher.copy()).hexdigest()
+        rest = raw_words(self.key, self.start * self.width, (stop - self.start) * self.width)
+        return _hasher(rest, self.before.copy()).hexdigest()
 
 
 def _generator_at(key: int, word: int) -> Philox:

@@ -9,7 +9,7 @@ Source: M. J. Wichura, Algorithm AS 241 (PPND16), Applied Statistics 37 (1988), 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,9 +20,6 @@ Words = NDArray[np.uint64]
 
 _CHUNK = 8192
 """Values worked on at a time: a handful of such arrays stay in the second-level cache."""
-
-_GROUP = 4 * _CHUNK
-"""Values whose tails are gathered and worked on together."""
 
 _LARGEST_UNIFORM = 1.0 - 2.0**-53
 _CENTRAL, _CENTRAL_SQUARED = 0.425, 0.180625
@@ -97,27 +94,55 @@ _SQRT_HALF = 0.7071067811865476
 _LN2_HIGH, _LN2_LOW = float.fromhex("0x1.62e42fee00000p-1"), float.fromhex("0x1.a39ef35793c76p-33")
 
 
+class Workspace:
+    """Memory for turning raw words into numbers, used again and again: what is freed has to be faulted in anew."""
+
+    words = 4 * _CHUNK
+    """Most words transformed in one call."""
+
+    def __init__(self) -> None:
+        self._shifted: Words = np.empty(self.words, np.uint64)
+        self._uniform: Floats = np.empty(self.words)
+        self._normal: Floats = np.empty(self.words)
+        self._scratch: Floats = np.empty((3, _CHUNK))
+
+    def uniforms(self, raw: Words) -> Floats:
+        """Uniform numbers of flat raw words; the next call overwrites them."""
+        shifted, uniform = self._shifted[: raw.size], self._uniform[: raw.size]
+        np.right_shift(raw, np.uint64(11), out=shifted)
+        # Below 2**53 the signed conversion says the same and is the faster instruction.
+        uniform[:] = shifted.view(np.int64)
+        uniform += 0.5
+        uniform *= 2.0**-53
+        # From 2**52 on the added half is rounded to even, so the very largest word would become exactly 1.
+        return np.minimum(uniform, _LARGEST_UNIFORM, out=uniform)
+
+    def normals(self, uniform: Floats) -> Floats:
+        """Standard normal numbers of flat uniforms in (0, 1); the next call overwrites them."""
+        normal = self._normal[: uniform.size]
+        # Outside the central region its formula means nothing; those values are replaced after.
+        with np.errstate(all="ignore"):
+            _group(uniform, normal, self._scratch)
+        return normal
+
+
 def uniforms_of(raw: Words) -> Floats:
     """Uniform numbers in (0, 1) from raw words, same shape: ``((raw >> 11) + 0.5) * 2**-53``, never 0 or 1."""
-    # Below 2**53 the signed conversion says the same and is the faster instruction.
-    uniform = (raw >> np.uint64(11)).view(np.int64).astype(np.float64)
-    uniform += 0.5
-    uniform *= 2.0**-53
-    # From 2**52 on the added half is rounded to even, so the very largest word would become exactly 1.
-    return np.minimum(uniform, _LARGEST_UNIFORM, out=uniform)
+    return _in_pieces(np.ascontiguousarray(raw), Workspace().uniforms)
 
 
 def normals_of(uniform: Floats) -> Floats:
     """Standard normal numbers from uniforms in (0, 1), same shape."""
-    flat = np.ascontiguousarray(uniform, dtype=np.float64).reshape(-1)
-    result = np.empty_like(flat)
-    scratch = np.empty((3, min(_CHUNK, flat.size)))
-    # Outside the central region its formula means nothing; those values are replaced after.
-    with np.errstate(all="ignore"):
-        for first in range(0, flat.size, _GROUP):
-            group = slice(first, first + _GROUP)
-            _group(flat[group], result[group], scratch)
-    return result.reshape(np.shape(uniform))
+    return _in_pieces(np.ascontiguousarray(uniform, dtype=np.float64), Workspace().normals)
+
+
+def _in_pieces(values: NDArray[Any], transform: Callable[[NDArray[Any]], Floats]) -> Floats:
+    flat = values.reshape(-1)
+    result = np.empty(flat.size)
+    for first in range(0, flat.size, Workspace.words):
+        piece = slice(first, first + Workspace.words)
+        result[piece] = transform(flat[piece])
+    return result.reshape(values.shape)
 
 
 def normal_of(uniform: float) -> float:
