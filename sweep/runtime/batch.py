@@ -45,6 +45,7 @@ class InstanceBatch:
     Attributes:
         tick: the boundary that lanes alive have reached.
         alive: ``(lanes,)`` lanes that have neither faulted nor ended.
+        living: their number.
         stops: why the others are not alive.
 
     Raises:
@@ -92,6 +93,7 @@ class InstanceBatch:
         }
         self.tick = 0
         self.alive: NDArray[np.bool_] = np.ones(self.lanes, bool)
+        self.living = self.lanes
         self.stops: dict[int, Stop] = {}
         self.boundary = self.physics.boundary()
         self.trace = TraceColumn(self.lanes, self.context.state_width + int(model.nu))
@@ -112,7 +114,7 @@ class InstanceBatch:
 
     def advance_block(self) -> bool:
         """Run one block towards the horizon; False once there is nothing left to do."""
-        if self.tick >= self.horizon or not self.alive.any():
+        if self.tick >= self.horizon or not self.living:
             return False
         run_block(self, self._next(self.horizon))
         return True
@@ -205,7 +207,7 @@ class InstanceBatch:
 
     def confine(self, view: BlockView, stops: dict[int, Stop]) -> None:
         """Say in the view how far each lane lived, if any did not live through the whole block."""
-        if not stops and self.alive.all():
+        if not stops and self.living == self.lanes:
             return
         through = np.where(self.alive, view.block.stop - 1, -1)
         settled = np.where(self.alive, view.block.length, 0)
@@ -217,7 +219,7 @@ class InstanceBatch:
     def retire(self, view: BlockView, stops: dict[int, Stop], saved: NDArray[np.float64]) -> None:
         """Put stopped lanes where they stopped, and go on to the block's end with the others."""
         self.boundary = view.boundaries[:, -1].copy()
-        self._updated = np.where(self.alive, view.block.stop - 1, self._updated)
+        self._updated[self.alive] = view.block.stop - 1
         for lane, stop in stops.items():
             settled = stop.settled - view.block.start
             if settled < view.block.length:
@@ -232,7 +234,7 @@ class InstanceBatch:
         last = block.stop - 1
         # In the order of their ids, so that of two that raise in one lane the least is its fault.
         due = [self.loops[name] for name in sorted(self.loops) if next_due(self.loops[name].schedule, last) == last]
-        if not due or not self.alive.any():
+        if not due or not self.living:
             return
         shown = self.outputs()  # 13 ExternalOutputPublish: an immutable output of the completed boundary
         for loop in due:
@@ -245,9 +247,10 @@ class InstanceBatch:
             self.stops[lane] = stop
         self.alive = self.alive.copy()
         self.alive[lane] = False
+        self.living = int(self.alive.sum())
 
     def _advance_to(self, tick: int) -> None:
-        while self.tick < tick and self.alive.any():
+        while self.tick < tick and self.living:
             run_block(self, self._next(tick))
 
     def _next(self, limit: int) -> Block:

@@ -70,6 +70,7 @@ class ControlLoop:
         distinct = np.unique(delay).tolist()
         # Ticks from reading to commit, and the lanes that take so long; None means all.
         self._delays = [(ticks, None if len(distinct) == 1 else delay == ticks) for ticks in distinct]
+        self._all_present = False
         self._calls = 0
         self._acted = np.zeros(context.lanes, np.int64)
         # Per input and lane: sum of ages, greatest age [ticks].
@@ -90,14 +91,19 @@ class ControlLoop:
             A fault for each lane in which the controller raised.
         """
         acting = alive
-        for device in self._devices:
-            acting = acting & shown[device].valid
-        if not acting.any():
+        if not self._all_present:
+            present = np.logical_and.reduce([shown[device].valid for device in self._devices])
+            self._all_present = bool(present.all())  # what was delivered once stays
+            acting = alive & present
+        everyone = bool(acting.all())
+        if not everyone and not acting.any():
             return {}
-        self._observe_ages(tick, shown, acting)
-        commands, faults = self._compute(tick, shown, acting)
-        acting[list(faults)] = False
-        self._post(tick, commands, None if acting.all() else acting, mailbox)
+        self._observe_ages(tick, shown, acting, everyone)
+        commands, faults = self._compute(tick, shown, acting, everyone)
+        if faults:
+            acting, everyone = acting.copy(), False
+            acting[list(faults)] = False
+        self._post(tick, commands, None if everyone else acting, mailbox)
         return faults
 
     def summary(self, lane: int) -> dict[str, float]:
@@ -113,9 +119,13 @@ class ControlLoop:
             summary |= {f"age_at_use_{device}_s": mean for device, mean in means.items()}
         return summary
 
-    def _compute(self, tick: int, shown: Mapping[str, DeviceOutput], acting: Bools) -> tuple[Any, dict[int, Fault]]:
-        some = int(acting.argmax())
-        inputs = {device: shown[device].substituted(~acting, some) for device in self._devices}
+    def _compute(
+        self, tick: int, shown: Mapping[str, DeviceOutput], acting: Bools, everyone: bool
+    ) -> tuple[Any, dict[int, Fault]]:
+        inputs = {device: shown[device] for device in self._devices}
+        if not everyone:
+            some = int(acting.argmax())
+            inputs = {device: output.substituted(~acting, some) for device, output in inputs.items()}
         step = ControlStep(tick=tick, time_s=self._grid.time_s(tick), inputs=inputs, state=self._state)
         saved = {key: value.copy() for key, value in self._state.items()}
         try:
@@ -127,7 +137,8 @@ class ControlLoop:
         except Exception:  # noqa: BLE001 - user code may raise anything; only the guilty lanes fault
             self._restore(saved, np.ones(len(acting), bool))
             commands, errors = self._compute_alone(step, acting)
-        self._restore(saved, ~acting)
+        if saved and not everyone:
+            self._restore(saved, ~acting)
         return commands, {lane: self._fault(tick, error) for lane, error in errors.items()}
 
     def _compute_alone(self, step: ControlStep, acting: Bools) -> tuple[dict[str, Floats], dict[int, Exception]]:
@@ -174,8 +185,7 @@ class ControlLoop:
                 mailbox.post(target=name, commit_tick=tick + delay, values=owned, lanes=group,
                              source_id=self.name, source_sequence=self._calls)  # fmt: skip
 
-    def _observe_ages(self, tick: int, shown: Mapping[str, DeviceOutput], acting: Bools) -> None:
-        everyone = bool(acting.all())
+    def _observe_ages(self, tick: int, shown: Mapping[str, DeviceOutput], acting: Bools, everyone: bool) -> None:
         self._acted += acting
         for device, ages in self._ages.items():
             age = tick - shown[device].acquired_tick
