@@ -143,6 +143,8 @@ class GridSchedule:
         phase, period, denominator = self.lattice
         if phase + (last + 1) * period + denominator < _INT64_SAFE:
             indices = np.arange(first, last + 1, dtype=np.int64)
+            if denominator == 1:  # on the grid
+                return indices, phase + indices * period
             return indices, -(-(phase + indices * period) // denominator)
         wide = range(first, last + 1)
         return _integers(list(wide)), _integers([self.tick(k) for k in wide])

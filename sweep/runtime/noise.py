@@ -96,6 +96,8 @@ class LaneStream:
         self._base = np.zeros(lanes, dtype=np.int64)
         self._end = np.zeros(lanes, dtype=np.int64)
         self._common: tuple[int, int] | None = (0, 0)
+        self._factor: Floats | None = None
+        self._offset: Floats = np.zeros((lanes, width))
         self._lane_column = np.arange(lanes)[:, None]
         self._receipts = [_RunningReceipt(key, width, first) for key in keys]
 
@@ -117,15 +119,29 @@ class LaneStream:
         self._ensure(indices.min(axis=1), indices.max(axis=1) + 1)
         return self._gather(indices)
 
+    def scale(self, factor: Floats, offset: Floats) -> None:
+        """Let every number be ``offset + factor * draw`` from now on; applied while a block is in the cache.
+
+        Args:
+            factor: (lanes, width).
+            offset: (lanes, width).
+        """
+        self._factor, self._offset = factor, offset
+        self._base[:], self._end[:], self._common = 0, 0, (0, 0)
+
     def span(self, first: int, count: int) -> Floats:
         """Draws ``first .. first + count - 1`` of every lane: (lanes, count, width), a copy."""
+        return self.view(first, count).copy()
+
+    def view(self, first: int, count: int) -> Floats:
+        """The same without copying: not to be changed, and gone with the next request."""
         if self._common is None or first < self._common[0] or first + count > self._common[1]:
             low = np.full(len(self.keys), first, dtype=np.int64)
             self._ensure(low, low + count)
         if self._common is None:
             return self._gather(np.arange(first, first + count)[None, :])
         at = first - self._common[0]
-        return self._values[:, at : at + count].copy()
+        return self._values[:, at : at + count]
 
     def receipt(self, lane: int, first: int, count: int) -> StreamReceipt:
         """The receipt of draws ``first .. first + count - 1`` of a lane, whatever was asked for beyond them."""
@@ -165,7 +181,12 @@ class LaneStream:
         raw = [self._generate(lane, rows) for lane in lanes]
         values = self._numbers(np.concatenate(raw)).reshape(len(lanes), rows, self.width)
         for row, (lane, start) in enumerate(zip(lanes, held, strict=True)):
-            self._values[lane, start : start + rows] = values[row]
+            place = self._values[lane, start : start + rows]
+            if self._factor is None:
+                place[:] = values[row]
+            else:
+                np.multiply(values[row], self._factor[lane], out=place)
+                place += self._offset[lane]
 
     def _numbers(self, raw: Words) -> Floats:
         """What flat raw words become."""

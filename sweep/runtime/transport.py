@@ -29,7 +29,7 @@ class SampleQueue:
         self.acquired = np.zeros(lanes, np.int64)
         self._in_flight = in_flight
         self._delay = np.zeros(lanes, np.int64)
-        self._lane = np.arange(lanes)
+        self._rows = np.arange(lanes)  # of each lane's first slot
         self._pushed = 0  # by every lane, as long as all lanes push alike
         self._even = True
         self._all_valid = False
@@ -69,9 +69,9 @@ class SampleQueue:
             self._resize(1)
         pending = np.add.reduce(self._slots[0] > tick[:, None], axis=1)
         ordinal = self.acquired - 1 - pending
-        place = ordinal % self._capacity
-        values = self._values[self._lane, place]
-        delivered, acquired, index = self._slots[:, self._lane, place]
+        place = ordinal % self._capacity + self._rows
+        values = self._values.reshape(-1, self._values.shape[2]).take(place, axis=0)
+        delivered, acquired, index = self._slots.reshape(3, -1).take(place, axis=1)
         valid = ordinal >= 0
         # What was visible once stays so, or is replaced: the check is over once it has passed.
         self._all_valid = self._all_valid or bool(valid.all())
@@ -117,3 +117,4 @@ class SampleQueue:
             values[lane, ordinal % capacity] = self._values[lane, ordinal % old]
             slots[:, lane, ordinal % capacity] = self._slots[:, lane, ordinal % old]
         self._values, self._slots, self._capacity = values, slots, capacity
+        self._rows = capacity * np.arange(lanes)

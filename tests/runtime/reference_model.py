@@ -61,7 +61,7 @@ class ReferenceEncoder:
     def acquire(self, tick, nominal_s, data, events):
         values = []
         for field, address, offset, std in self.addresses:
-            values.append(float(getattr(data, field)[address]) + offset + normal_draw(self.words) * std)
+            values.append(float(getattr(data, field)[address]) + (normal_draw(self.words) * std + offset))
         delivered = tick + self.latency
         sample = {
             "index": self.draw, "nominal_acquisition_s": nominal_s, "actual_acquisition_s": float(tick * self.dt),

@@ -80,10 +80,10 @@ class Device(ABC):
         """The truth with the device's imperfections; ``draws (lanes, samples)`` are acquisition numbers."""
 
     def draw(self, stream: str, draws: Ints) -> Floats:
-        """Noise of a stream, ``(lanes, samples, width)``, a fresh array."""
+        """Noise of a stream, ``(lanes, samples, width)``; not to be changed."""
         if self.schedule.uniform:
             first = int(draws[0, 0])
-            return self.streams[stream].span(first, int(draws[0, -1]) - first + 1)
+            return self.streams[stream].view(first, int(draws[0, -1]) - first + 1)
         return self.streams[stream].rows(draws)
 
     def update(self, view: BlockView) -> None:

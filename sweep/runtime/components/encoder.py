@@ -29,10 +29,10 @@ class Encoder(Device):
         )
         super().__init__(name, specs, context, len(self._columns))
         self._runs = column_runs(self._columns)
-        # (lanes, 1, width): one standard deviation, and one offset of the episode, per measured number.
-        self._std = np.array([[_per_number(lane, lane.white_std, lane.velocity_white_std)] for lane in specs])
-        scale = np.array([[_per_number(lane, lane.bias_std, 0.0)] for lane in specs])
-        self._bias = scale * self.episode_streams["bias"].span(0, 1)
+        # (lanes, width): a standard deviation, and an offset that the episode keeps, for each number of a sample.
+        std = np.array([_per_number(lane, lane.white_std, lane.velocity_white_std) for lane in specs])
+        bias_std = np.array([_per_number(lane, lane.bias_std, 0.0) for lane in specs])
+        self.streams["white"].scale(std, bias_std * self.episode_streams["bias"].span(0, 1)[:, 0])
 
     @classmethod
     def problems(cls, spec: EncoderSpec, index: ModelIndex, path: str) -> list[Problem]:
@@ -47,10 +47,7 @@ class Encoder(Device):
 
     def imperfect(self, values: Floats, draws: Ints) -> Floats:
         """See :meth:`Device.imperfect`."""
-        noise = self.draw("white", draws)
-        noise *= self._std
-        values += self._bias
-        values += noise
+        values += self.draw("white", draws)
         return values
 
 
