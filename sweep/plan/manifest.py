@@ -101,7 +101,7 @@ def _parse(document: Mapping[str, Any], folder: Path | None) -> tuple[Manifest |
 
 
 def _without(document: Mapping[str, Any], broken: list[Problem]) -> Manifest | None:
-    """The manifest without the named parts that are broken, so that the others are checked too; None if it needs them."""
+    """The manifest without the named parts that are broken, so that the others are checked too; None if that fails."""
     parts = [problem.path.split(".") for problem in broken]
     if any(len(part) < 2 or part[0] not in _NAMED_PARTS for part in parts):
         return None
