@@ -76,7 +76,7 @@ class LaneStream:
         keys: Sequence[int],
         width: int,
         kind: NoiseKind = "normal",
-        block_words: int = 4096,
+        block_words: int = 2048,
         *,
         first: int | None = None,
         workspace: Workspace | None = None,

@@ -44,7 +44,5 @@ class DeviceOutput:
             return self
         values = self.values.copy()
         values[dead] = values[by]
-        valid = self.valid.copy()
-        valid[dead] = valid[by]
-        values.flags.writeable = valid.flags.writeable = False
-        return replace(self, values=values, valid=valid)
+        values.flags.writeable = False
+        return replace(self, values=values)

@@ -28,7 +28,6 @@ class SampleQueue:
     def __init__(self, lanes: int, width: int, in_flight: int) -> None:
         self.acquired = np.zeros(lanes, np.int64)
         self._in_flight = in_flight
-        self._delay = np.zeros(lanes, np.int64)
         self._rows = np.arange(lanes)  # of each lane's first slot
         self._pushed = 0  # by every lane, as long as all lanes push alike
         self._even = True
@@ -57,7 +56,6 @@ class SampleQueue:
             self._values[:, place] = values
             delivery, acquisition, number = self._slots
             delivery[:, place], acquisition[:, place], number[:, place] = delivered, acquired, index
-            self._delay += np.add.reduce(delivered - acquired, axis=1)
             self.acquired += samples
             self._pushed += samples
             return
@@ -82,12 +80,9 @@ class SampleQueue:
             array.flags.writeable = False  # several controllers may read it
         return DeviceOutput(valid=valid, values=values, acquired_tick=acquired, delivered_tick=delivered, index=index)
 
-    def delivered_by(self, lane: int, tick: int) -> tuple[int, int]:
-        """How many of a lane's samples were delivered by ``tick``, and the sum of their delays [ticks]."""
-        delivered, acquired, _ = self._slots[:, lane]
-        flying = delivered > tick
-        delay = int(self._delay[lane]) - int((delivered - acquired)[flying].sum())
-        return int(self.acquired[lane]) - int(flying.sum()), delay
+    def delivered_by(self, lane: int, tick: int) -> int:
+        """How many of a lane's samples were delivered by ``tick``."""
+        return int(self.acquired[lane]) - int((self._slots[0, lane] > tick).sum())
 
     def _place(self, samples: int) -> Any:
         start = self._pushed % self._capacity
@@ -104,7 +99,6 @@ class SampleQueue:
         self._values[lane, place] = values[lane, row]
         for own, given in zip(self._slots, slots, strict=True):
             own[lane, place] = np.broadcast_to(given, values.shape[:2])[lane, row]
-        np.add.at(self._delay, lane, (slots[0] - slots[1])[lane, row])
         self.acquired += counts
 
     def _resize(self, capacity: int) -> None:

@@ -125,17 +125,17 @@ class Device(ABC):
         return receipts | {name: stream.receipt(lane, self._first, count) for name, stream in self.streams.items()}
 
     def summary(self, lane: int, tick: int) -> dict[str, float]:
-        """Counts and mean actual latency [s] of samples up to DeviceUpdate of ``tick``."""
+        """Counts and actual latency [s] of samples up to DeviceUpdate of ``tick``."""
         acquired = int(self._queue.acquired[lane])
-        delivered, delay = self._queue.delivered_by(lane, tick)
+        delivered = self._queue.delivered_by(lane, tick)
         summary = {"acquired": float(acquired), "delivered": float(delivered)}
         if delivered:
-            summary["latency_actual_s"] = self.grid.time_s(delay) / delivered
+            summary["latency_actual_s"] = self.grid.time_s(int(self._latency[lane]))
         return summary
 
     def in_flight(self, lane: int, tick: int) -> int:
         """Samples that were acquired but not delivered by DeviceUpdate of ``tick``."""
-        return int(self._queue.acquired[lane]) - self._queue.delivered_by(lane, tick)[0]
+        return int(self._queue.acquired[lane]) - self._queue.delivered_by(lane, tick)
 
     def events(self, lane: int, episode: int) -> Iterator[TraceEvent]:
         """The lane's samples, each with its four times."""
