@@ -96,8 +96,9 @@ class InstanceBatch:
         self.living = self.lanes
         self.stops: dict[int, Stop] = {}
         self.boundary = self.physics.boundary()
-        self.trace = TraceColumn(self.lanes, self.context.state_width + int(model.nu))
-        self.observation = Observation([*self.metrics.values(), *observers], self.trace)
+        self._states = TraceColumn(self.lanes, self.context.state_width)
+        self._controls = TraceColumn(self.lanes, int(model.nu))
+        self.observation = Observation([*self.metrics.values(), *observers], self._states, self._controls)
         self._row_bytes = 8 * self.lanes * (3 * self.context.state_width + int(model.nu))
         # Per lane, the last tick whose DeviceUpdate happened.
         self._updated = np.full(self.lanes, -1, np.int64)
@@ -179,7 +180,7 @@ class InstanceBatch:
     def trace_digest(self, lane: int) -> str:
         """Digest of the lane's trace so far: states and controls, samples, committed inputs, and how it stopped."""
         self.observation.flush()
-        columns = {"steps": self.trace.digest(lane)}
+        columns = {"states": self._states.digest(lane), "controls": self._controls.digest(lane)}
         columns |= {f"device/{name}": device.digest(lane) for name, device in self.devices.items()}
         columns |= {f"driver/{name}": driver.digest(lane) for name, driver in self.drivers.items()}
         stop = self.stops.get(lane)

@@ -29,12 +29,13 @@ class Observation:
 
     Args:
         observers: who looks.
-        trace: the column of states and controls.
+        states: the trace's column of states.
+        controls: the trace's column of controls.
     """
 
-    def __init__(self, observers: Iterable[Observer], trace: TraceColumn) -> None:
+    def __init__(self, observers: Iterable[Observer], states: TraceColumn, controls: TraceColumn) -> None:
         self._observers = tuple(observers)
-        self._trace = trace
+        self._states, self._controls = states, controls
         self._waiting: list[BlockView] = []
         self._bytes = 0
 
@@ -60,7 +61,8 @@ class Observation:
     def _observe(self, view: BlockView) -> None:
         for observer in self._observers:  # 11 Observer
             observer.fold(view)
-        self._trace.append([view.boundaries[:, 1:], view.controls], view.settled)  # 12 TraceRecord
+        self._states.append([view.boundaries[:, 1:]], view.settled)  # 12 TraceRecord
+        self._controls.append([view.controls], view.settled)
 
 
 def _joined(views: list[BlockView]) -> BlockView:

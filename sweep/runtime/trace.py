@@ -45,6 +45,11 @@ class TraceColumn:
                 a row; the last one is an array.
             counts: how many of the rows are each lane's, the leading ones; None means all.
         """
+        if len(parts) == 1 and counts is None:
+            # A lone array needs no packing: each lane's rows are hashed where they lie.
+            self._flush()
+            self._hash(parts[0], None)
+            return
         self._waiting.append((parts, counts))
         self._rows += parts[-1].shape[1]
         if self._rows >= self._capacity:
