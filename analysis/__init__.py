@@ -35,12 +35,13 @@ def compare(
     baseline: str | None = None,
     *,
     cells: Collection[str] | None = None,
+    seeds: Collection[int] | None = None,
     recompute: Recompute | None = None,
 ) -> Comparison:
     """The cells of a sweep against its baseline, or sweep ``b`` against ``a``; see :mod:`analysis.contrast`."""
     from analysis.contrast import compare as implementation
 
-    return implementation(a, b, baseline, cells=cells, recompute=recompute)
+    return implementation(a, b, baseline, cells=cells, seeds=seeds, recompute=recompute)
 
 
 def render(comparison: Comparison, *, width: int = 80) -> RenderableType:

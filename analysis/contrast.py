@@ -35,6 +35,7 @@ def compare(
     baseline: str | None = None,
     *,
     cells: Collection[str] | None = None,
+    seeds: Collection[int] | None = None,
     recompute: Recompute | None = None,
 ) -> Comparison:
     """Compare the cells of sweep ``a`` with its baseline cell, or the cells of sweep ``b`` with the same ones of ``a``.
@@ -45,6 +46,7 @@ def compare(
         baseline: a cell_id (or a unique prefix, or a label) of ``a``; by default the sweep's own choice, the
             nominal cell, or the first.  Without meaning when ``b`` is given.
         cells: cell_ids of ``a`` to look at; all by default.
+        seeds: seeds of ``a`` to look at; all by default.
         recompute: gives digests of noise prefixes, so that runs of different length can be proved paired.
 
     Raises:
@@ -53,8 +55,7 @@ def compare(
     """
     if b is not None:
         return compare_sweeps(read(a), read(b), recompute=recompute)
-    sweep = read(a)
-    return compare_cells(sweep if cells is None else sweep.only(cells), baseline, recompute=recompute)
+    return compare_cells(read(a).only(cells, seeds), baseline, recompute=recompute)
 
 
 def compare_cells(sweep: Sweep, baseline: str | None = None, *, recompute: Recompute | None = None) -> Comparison:

@@ -33,6 +33,8 @@ def scale_for(values: Iterable[float], unit: str) -> Scale:
     if largest == 0.0:
         return Scale(1.0, unit)
     power = 3 * math.floor(round(math.log10(largest), 9) / 3)
+    if not unit:
+        return Scale(1.0, unit)  # a plain number is read as it was typed
     if PREFIXABLE.match(unit):
         power = max(-9, min(9, power))
         return Scale(10.0**power, PREFIXES[power] + unit)

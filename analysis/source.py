@@ -44,9 +44,14 @@ class Sweep:
         """The keys that take more than one value."""
         return tuple(k for k in self.keys if len({repr(c.values.get(k)) for c in self.cells}) > 1)
 
-    def only(self, cells: Collection[str]) -> Sweep:
-        """The same sweep as if it had these cells alone."""
-        return replace(self, cells=tuple(cell for cell in self.cells if cell.cell_id in cells))
+    def only(self, cells: Collection[str] | None, seeds: Collection[int] | None) -> Sweep:
+        """The same sweep as if it had these cells and seeds alone; None keeps all."""
+        kept = tuple(cell for cell in self.cells if cells is None or cell.cell_id in cells)
+        if seeds is None:
+            return replace(self, cells=kept)
+        asked = {cell: tuple(s for s in those if s in seeds) for cell, those in self.seeds.items()}
+        records = {cell: {s: r for s, r in those.items() if s in seeds} for cell, those in self.records.items()}
+        return replace(self, cells=kept, seeds=asked, records=records)
 
     def nominal(self, key: str) -> Any:
         """The nominal value of an axis, or of a full path: its value in the base manifest (None if it is not there)."""
@@ -73,7 +78,7 @@ def read(place: Path | str) -> Sweep:
             seeds[run.cell_id].append(run.seed)
             if run.run_id in found:
                 records[run.cell_id][run.seed] = found[run.run_id]
-        return Sweep(
+        sweep = Sweep(
             header=ledger.header,
             cells=cells,
             seeds={cell: tuple(sorted(s)) for cell, s in seeds.items()},
@@ -81,6 +86,9 @@ def read(place: Path | str) -> Sweep:
             commits=ledger.commits(),
             began_ms=session.started_ms if session is not None else None,
         )
+    # A cell that a full path was not swept in has the base manifest's value there.
+    nominal = {key: _plain(sweep.nominal(key)) for key in sweep.keys}
+    return replace(sweep, cells=tuple(replace(cell, values={**nominal, **cell.values}) for cell in sweep.cells))
 
 
 def choose_baseline(sweep: Sweep, asked: str | None = None) -> CellRow | None:

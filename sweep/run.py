@@ -35,7 +35,7 @@ class SweepResult:
     """
 
     folder: Path
-    planned: PlannedSweep
+    planned: PlannedSweep = field(repr=False)
     report: CollectReport
     syncer: SyncerProcess | None = field(default=None, repr=False)
 
@@ -45,7 +45,8 @@ class SweepResult:
 
         cells = {cell.cell_id for cell in self.planned.cells}
         baseline = self.planned.baseline if self.planned.header.baseline else None
-        return compare(self.folder, baseline=baseline, cells=cells, recompute=recompute)
+        seeds = {run.seed for run in self.planned.runs}
+        return compare(self.folder, baseline=baseline, cells=cells, seeds=seeds, recompute=recompute)
 
     def frame(self) -> pandas.DataFrame:
         """A row per run of the sweep's folder, earlier sessions included."""

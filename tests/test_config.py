@@ -519,3 +519,14 @@ def test_the_package_is_imported_quickly():
     environment = {**os.environ, "PYTHONPATH": str(own_folder().parent)}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     assert float(done.stdout) < 2
+
+
+def test_ranges_are_decimal_and_leave_their_end_out(load):
+    for text, expected in [
+        ("range(0,0.3,0.1)", (0.0, 0.1, 0.2)),
+        ("range(0,0.1,0.01)", tuple(i / 100 for i in range(10))),
+        ("range(0.01,0.05,0.01)", (0.01, 0.02, 0.03, 0.04)),
+        ("range(0.3,0,-0.1)", (0.3, 0.2, 0.1)),
+        ("1,range(2,4)", (1.0, 2.0, 3.0)),
+    ]:
+        assert load(f"latency={text}").swept["latency"] == expected

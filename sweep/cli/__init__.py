@@ -6,6 +6,7 @@ out or were lost, 2 asked wrong, 130 cancelled.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -26,8 +27,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit code.
     """
-    _find_user_modules()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without these letters is no reason to fail
     try:
+        _find_user_modules()
         return _answer(parse(sys.argv[1:] if argv is None else argv))
     except SweepError as error:
         sys.stderr.write(f"{error}\n")
@@ -59,7 +63,10 @@ def _answer(command: Command) -> int:
 
 def _find_user_modules() -> None:
     """Let ``my_pkg.my_module:MyController`` be found from the working directory under the console script too."""
-    here = os.getcwd()
+    try:
+        here = os.getcwd()
+    except FileNotFoundError:
+        raise SweepError("the working directory is gone; change to one that exists") from None
     if here not in sys.path and "" not in sys.path:
         sys.path.insert(0, here)
 

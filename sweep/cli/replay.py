@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import traceback
 from pathlib import Path
 
 from analysis.plot import Panel, page
-from sweep.errors import LedgerError
+from sweep.errors import InvalidInputError, LedgerError, Problem
 from sweep.execution.code import code_id
 from sweep.execution.node import node_fingerprint
 from sweep.execution.replay import find_run, replayable
@@ -29,7 +30,10 @@ def replay(place: Path, prefix: str, *, plot: str | bool | list[str] | None) -> 
     """
     folder, found = find_run(place, prefix)
     plan, record, cell = replayable(folder, found)
-    recording = record_run(plan, record.seed)
+    try:
+        recording = record_run(plan, record.seed)
+    except Exception as error:  # noqa: BLE001 - a controller's constructor may raise anything, as it did in the sweep
+        return _raised(found, cell, record, error)
     same = recording.record.trace_digest == record.trace_digest
     lines = [f"run {found} ({cell.label}, seed {record.seed}) of {folder}: {recording.record.outcome.status.value}"]
     lines += _verdict(record, recording.record, same, code_id(plan))
@@ -37,10 +41,26 @@ def replay(place: Path, prefix: str, *, plot: str | bool | list[str] | None) -> 
     if recording.record.outcome.message:
         lines.append(f"  {recording.record.outcome.message}")
     if plot:
-        target = Path(plot) if isinstance(plot, str) else Path(f"replay-{found[:8]}.html")
-        target.write_text(_drawn(folder, cell, recording), encoding="utf-8")
-        lines.append(f"drawn: {target}")
+        lines.append(f"drawn: {_write(plot, found, _drawn(folder, cell, recording))}")
     return lines, same
+
+
+def _raised(found: str, cell: CellRow, record: RunRecord, error: Exception) -> tuple[list[str], bool]:
+    """What to tell of a run that could not even begin."""
+    same = record.outcome.kind == "component"
+    head = f"run {found} ({cell.label}, seed {record.seed}) raised before its first step{', as before' if same else ''}"
+    return [head, *traceback.format_exception(error)[-3:]], same
+
+
+def _write(plot: str | bool | list[str], run: str, page: str) -> Path:
+    target = Path(plot) if isinstance(plot, str) else Path(f"replay-{run[:8]}.html")
+    if target.suffix not in (".html", ".htm"):
+        raise InvalidInputError("replay", [Problem("--plot", f"draws HTML; name a file such as {target.stem}.html")])
+    try:
+        target.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise InvalidInputError("replay", [Problem("--plot", f"{target}: {error.strerror}")]) from None
+    return target
 
 
 def _verdict(before: RunRecord, now: RunRecord, same: bool, code: str) -> list[str]:

@@ -23,7 +23,14 @@ def status_document(ledger: Ledger) -> dict[str, Any]:
         "recorded": len(records),
         "outcomes": dict(sorted(outcomes.items())),
         "failures": [
-            {"run_id": record.run_id, "status": record.outcome.status.value, "message": record.outcome.message}
+            {
+                "run_id": record.run_id,
+                "status": record.outcome.status.value,
+                "tick": record.outcome.tick,
+                "phase": record.outcome.phase,
+                "kind": record.outcome.kind,
+                "message": record.outcome.message,
+            }
             for record in failures
         ],
     }
@@ -37,7 +44,9 @@ def status_lines(document: dict[str, Any]) -> list[str]:
         f"{document['recorded']} of {document['runs']} runs in {document['cells']} cells: {outcomes}",
     ]
     shown = document["failures"][:5]
-    lines += [f"  {f['status']}: {f['message']}  (replay {f['run_id'][:8]})" for f in shown]
+    for f in shown:
+        where = f" at tick {f['tick']} in {f['phase']}" if f["phase"] else ""
+        lines.append(f"  {f['status']}{where}: {f['message']}  (replay {f['run_id'][:8]})")
     if len(document["failures"]) > len(shown):
         lines.append(f"  and {len(document['failures']) - len(shown)} more")
     return lines

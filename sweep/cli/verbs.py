@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import os
+import signal
+import socket
+import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +22,7 @@ from sweep.digest import canonical_json
 from sweep.errors import InvalidInputError, Problem
 from sweep.execution.planning import PlannedSweep, plan_sweep
 from sweep.results import Ledger, Status
+from sweep.tracking.process import SyncerProcess
 
 SOME_FAILED = 1
 CANCELLED = 130
@@ -47,8 +52,8 @@ def run(command: Command) -> int:
         _print_axes(out, spec)
     if not command.is_quiet:
         _say(progress, _next_steps(result, spec))
-    if result.syncer is not None and (result.syncer.wait(SYNC_PATIENCE_S) != 0 or not command.is_quiet):
-        _say(progress, result.syncer.describe())
+    if result.syncer is not None:
+        _wait_for_mlflow(result.syncer, progress, quiet=command.is_quiet)
     if result.report.interrupted:
         _say(progress, f"stopped with {result.report.pending} runs to go; the same command goes on with them")
         return CANCELLED
@@ -125,24 +130,36 @@ def sync(command: Command) -> int:
     return SOME_FAILED if code else 0
 
 
-def ui(command: Command) -> int:  # noqa: RET503 - exec does not come back
+def ui(command: Command) -> int:
     """Serve MLflow's pages on the loopback interface until Ctrl-C."""
     from sweep.tracking.process import child_environment
 
     uri = _uri(command, Path("sweeps").absolute())
     port = _text(command, "port") or "5000"
-    if not port.isdigit():
-        raise InvalidInputError("ui", [Problem("--port", f"is a number, not {port!r}")])
+    if not port.isdigit() or not 1 <= int(port) <= 65535:
+        raise InvalidInputError("ui", [Problem("--port", f"is a number from 1 to 65535, not {port!r}")])
     if uri.startswith(("http://", "https://")):
         _say(_console(), f"MLflow is served there already: {uri}")
         return 0
+    database = Path(uri.removeprefix("sqlite:///"))
+    if uri.startswith("sqlite:///") and not database.is_file():
+        raise InvalidInputError("ui", [Problem("", f"there is no {database} yet; a sweep makes it (see --uri)")])
+    with socket.socket() as probe:
+        if probe.connect_ex(("127.0.0.1", int(port))) == 0:
+            raise InvalidInputError("ui", [Problem("--port", f"{port} is in use; name another")])
     words = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", uri]
     words += ["--host", "127.0.0.1", "--port", port, "--workers", "1"]
     _say(_console(), f"http://127.0.0.1:{port}  (starting takes ten seconds or so; Ctrl-C ends it)")
     # One worker, no job runner: more of them make a local server slower and six times as large.
     environment = {**child_environment(os.environ), "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
-    # In this process's place, so that whoever ends it ends the server.
-    os.execvpe(words[0], words, environment)
+    server = subprocess.Popen(words, env=environment, start_new_session=True)
+    # MLflow's server is several processes: whoever ends this one ends them all.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    try:
+        return server.wait()
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(server.pid, signal.SIGTERM)
 
 
 ANSWERS: Mapping[str, Callable[[Command], int]] = {
@@ -162,9 +179,10 @@ def _planned(command: Command) -> tuple[SweepSpec, PlannedSweep]:
 
 
 def _headline(planned: PlannedSweep, spec: SweepSpec) -> str:
-    cells, seeds = len(planned.cells), len(spec.seeds)
+    from sweep.cli.plan import counted
+
     return (
-        f"{planned.header.name}: {cells} cell{'s' * (cells > 1)} × {seeds} seed{'s' * (seeds > 1)}, "
+        f"{planned.header.name}: {counted(len(planned.cells), 'cell')} × {counted(len(spec.seeds), 'seed')}, "
         f"{planned.base.manifest.runtime.duration_s:g} s each at {float(planned.base.grid.timestep) * 1e3:g} ms steps"
     )
 
@@ -194,6 +212,18 @@ def _print_axes(out: Console, spec: SweepSpec) -> None:
     from sweep.cli.plan import axes_table
 
     out.print(axes_table(spec))
+
+
+def _wait_for_mlflow(syncer: SyncerProcess, progress: Console, *, quiet: bool) -> None:
+    """Wait until MLflow has everything; it works in a process of its own and may be left alone."""
+    try:
+        if syncer.wait(1.0) is None and not quiet:
+            _say(progress, "sending to MLflow; Ctrl-C leaves it to itself")
+        done = syncer.wait(SYNC_PATIENCE_S) == 0
+    except KeyboardInterrupt:
+        done = False
+    if not done or not quiet:
+        _say(progress, syncer.describe())
 
 
 def _uri(command: Command, output: Path) -> str:

@@ -8,10 +8,12 @@ Hydra stops at the first, accepts names that do not exist, and takes 100 ms for 
 from __future__ import annotations
 
 import itertools
+import math
 import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -173,7 +175,8 @@ def _values(override: Override) -> Iterator[Any]:
         return
     assert isinstance(value, ChoiceSweep | RangeSweep)
     shuffled, value.shuffle = value.shuffle, False
-    flat = list(itertools.islice(_flat(override.sweep_iterator()), MAX_VALUES + 1))
+    items = iter([value]) if isinstance(value, RangeSweep) else override.sweep_iterator()
+    flat = list(itertools.islice(_flat(items), MAX_VALUES + 1))
     if not flat:
         raise ValueError("it gives no value at all")
     if len(flat) > MAX_VALUES:
@@ -187,11 +190,24 @@ def _values(override: Override) -> Iterator[Any]:
 def _flat(items: Iterator[Any]) -> Iterator[Any]:
     for item in items:
         if isinstance(item, RangeSweep):
-            yield from item.range()
+            yield from _range(item)
         elif isinstance(item, ChoiceSweep):
             yield from _flat(iter(item.list))
         else:
             yield Override._convert_value(item)
+
+
+def _range(sweep: RangeSweep) -> Iterator[Any]:
+    """The values of a range, its end left out, in decimals: in floats ``range(0,0.3,0.1)`` may hold 0.3 or not."""
+    if not all(isinstance(part, int | float) for part in (sweep.start, sweep.stop, sweep.step)):
+        raise ValueError("range() takes plain numbers, range(start,stop,step), in SI units")
+    if sweep.step == 0:
+        raise ValueError("a range needs a step other than 0")
+    start, stop, step = (Decimal(str(part)) for part in (sweep.start, sweep.stop, sweep.step))
+    whole = all(isinstance(part, int) for part in (sweep.start, sweep.step))
+    for index in range(max(0, math.ceil((stop - start) / step))):
+        value = start + index * step
+        yield int(value) if whole else float(value)
 
 
 def _reads(parser: OverridesParser, text: str) -> bool:

@@ -91,7 +91,9 @@ def unreadable(text: str, error: str, following: str | None, reads: Callable[[st
         following: the next word.
         reads: whether the grammar reads a word.
     """
-    if text.partition("=")[1] == "" and not text.startswith("~"):
+    if re.search(r"range\([^)]*\d\s*(?!e[-+]?\d)[a-zµμ%]", text):
+        why = "range() takes plain numbers in SI units, for example range(0,0.02,0.005)"
+    elif text.partition("=")[1] == "" and not text.startswith("~"):
         why = "there is no '=' in it"
     elif token := re.search(r"(?:at|at input|input):? '(.*?)'(?: expecting|$)", error, re.DOTALL):
         column = text.find(token[1]) + 1
@@ -130,9 +132,11 @@ def _spellings(text: str, following: str | None) -> Iterator[str]:
     for opening, closing in ("[]", "{}", "()", "''", '""'):
         if opening in tidy:
             yield f"{key}={tidy}{closing}"
-            yield f"{key}={tidy.replace(opening, '').replace(closing, '')}"
-    quoted = value.replace("'", "\\'")
-    yield f"{key}='{quoted}'"
+            if not re.match(r"\w+\(", tidy):
+                yield f"{key}={tidy.replace(opening, '').replace(closing, '')}"
+    if not re.match(r"\w+\(", value):  # a function that is written wrongly is not a text
+        quoted = value.replace("'", "\\'")
+        yield f"{key}='{quoted}'"
 
 
 def _for_shell(word: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sysconfig
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ import yaml
 
 from sweep.design.spec import SweepSpec
 from sweep.errors import LedgerError
-from sweep.execution.code import user_sources
+from sweep.execution.code import is_installed, user_sources
 from sweep.execution.planning import PlannedSweep
 from sweep.plan.manifest import Manifest
 from sweep.plan.plan import Plan
@@ -113,9 +112,8 @@ class SweepFolder:
         return copied.relative_to(self.path).as_posix()
 
     def _copy_code(self, planned: PlannedSweep) -> None:
-        installed = [Path(path).resolve() for path in sysconfig.get_paths().values()]
         for name, path in user_sources(planned.base).items():
-            if not any(path.resolve().is_relative_to(place) for place in installed):
+            if not is_installed(path):
                 _copy(path, self.path / CODE_NAME / name)
 
 

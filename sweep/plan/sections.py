@@ -40,7 +40,28 @@ class ModelEdit(Section):
     def _one_change(self) -> ModelEdit:
         if (self.scale is None) == (self.value is None):
             raise ValueError("give either scale or value")
+        numbers = self.value if self.value is not None else (self.scale,)
+        least = min(number for number in numbers if number is not None)
+        if least <= 0 and set(self.fields) & _POSITIVE:
+            raise ValueError(f"a mass or an inertia stays above 0; {least:g} is not allowed")
+        if least < 0 and set(self.fields) & _NOT_NEGATIVE:
+            raise ValueError(f"{', '.join(self.fields)} cannot be negative; {least:g} is not allowed")
         return self
+
+
+_POSITIVE = {"body_mass", "body_inertia"}
+_NOT_NEGATIVE = {
+    "dof_armature",
+    "dof_damping",
+    "dof_frictionloss",
+    "geom_friction",
+    "jnt_stiffness",
+    "opt.density",
+    "opt.viscosity",
+    "tendon_damping",
+    "tendon_frictionloss",
+    "tendon_stiffness",
+}
 
 
 class ModelSpec(Section):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ from sweep.runtime.fault import Fault
 from sweep.runtime.mailbox import Mailbox
 from sweep.runtime.output import DeviceOutput
 from sweep.runtime.phases import Phase
+
+_RUNTIME = str(Path(__file__).parent)
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -195,10 +198,18 @@ class ControlLoop:
             np.maximum(ages[1], age, out=ages[1])
 
     def _fault(self, tick: int, error: Exception) -> Fault:
-        message = f"{type(error).__name__}: {error}"
+        text = " ".join(str(error).split())
+        message = f"{type(error).__name__}: {text}{_where(error)}"
         return Fault(
             tick=tick, phase=Phase.EXTERNAL_OUTPUT_PUBLISH, component=self.name, kind="controller", message=message
         )
+
+
+def _where(error: Exception) -> str:
+    """The line of user code that raised; empty where the error is about what it returned."""
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [frame for frame in frames if not frame.filename.startswith(_RUNTIME)]
+    return f" ({Path(theirs[-1].filename).name}, line {theirs[-1].lineno})" if theirs else ""
 
 
 def _initial_state(controller: Any) -> dict[str, NDArray[Any]]:

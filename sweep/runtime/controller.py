@@ -170,7 +170,7 @@ def load_controller(path: str, folder: Path | None = None) -> type[Any]:
         message = f"cannot import {module_name!r}: {error}; it is looked for in the working directory"
         message += f" and in {folder}" if folder else ""
         raise InvalidInputError("controller", [Problem(path, message)]) from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         message = f"importing {module_name!r} raised {type(error).__name__}: {error}"
         raise InvalidInputError("controller", [Problem(path, message)]) from error
     found = getattr(module, class_name, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -86,6 +87,19 @@ def _reachable(uri: str) -> Iterator[None]:
         raise TrackingError(f"MLflow at {uri} could not be used: {reason}") from error
 
 
+@contextmanager
+def _alone(uri: str) -> Iterator[None]:
+    """One syncer at a time: two that make a new SQLite database at once break each other's migrations."""
+    if not uri.startswith("sqlite:///"):
+        yield
+        return
+    lock = Path(uri.removeprefix("sqlite:///").partition("?")[0] + ".lock")
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 class _Mirror:
     """One pass over one sweep."""
 
@@ -95,7 +109,8 @@ class _Mirror:
         self._client = MlflowClient(tracking_uri=uri)
         self._sweep = sweep
         self._id = sweep_id(sweep)
-        self._experiment = self._experiment_id(experiment, artifacts)
+        with _alone(uri):
+            self._experiment = self._experiment_id(experiment, artifacts)
         self._runs = self._existing()
         self._created: set[str] = set()
         self._updated = self._unchanged = 0

@@ -42,7 +42,16 @@ def follow(ledger: Path, uri: str, experiment: str, *, artifacts: str | None = N
                 complained = True
                 if state != "running":
                     raise
-        time.sleep(max(POLL_S, DUTY * (time.monotonic() - started)) if state == "running" else 0.05)
+        _rest(ledger, max(POLL_S, DUTY * (time.monotonic() - started)) if state == "running" else POLL_S)
+
+
+def _rest(ledger: Path, seconds: float) -> None:
+    """Sleep, but not on after the driver has finished."""
+    until = time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0:
+        time.sleep(min(left, POLL_S))
+        if left > POLL_S and _look(ledger)[0] != "running":
+            return
 
 
 def _look(ledger: Path) -> tuple[str, int]:

@@ -96,7 +96,7 @@ def test_ends_are_outcomes_not_failures(sweep):
 def test_a_run_that_diverges_is_told_counted_and_makes_the_exit_code_1(sweep, tmp_path):
     gain = "manifest.controllers.balancer.parameters.gain=[9.54,68.6,11.4,12.5],[-9.54,-68.6,-11.4,-12.5]"
     wild = ("manifest.components.motor.timeout_s=0.1", "~manifest.components.fall", "~manifest.components.rail")
-    answer = sweep(gain, "seeds=2", *QUICK, *wild, "+manifest.model.edits.weak={fields: dof_armature, value: -30}")
+    answer = sweep(gain, "seeds=2", *QUICK, *wild, "+manifest.model.edits.strong={fields: actuator_gear, scale: 1e13}")
     assert answer.code == 1, answer.out + answer.err
     assert "faulted" in answer.err
     assert "PhysicsStep" in answer.err
@@ -176,3 +176,58 @@ def test_ray_gives_identical_records(sweep, tmp_path):
         for place in ("inline", "ray")
     ]
     assert frames[0].equals(frames[1])
+
+
+def test_the_table_is_of_the_cells_and_seeds_asked_for(sweep):
+    many = sweep("+latency=0,0.01,0.02", "seeds=6", *QUICK)
+    few = sweep("+latency=0,0.01", "seeds=3", *QUICK)
+    assert "0 runs in" in few.err
+    assert re.search(r"\b6  6 completed", many.out)
+    assert re.search(r"\b3  3 completed", few.out)
+    assert "6 completed" not in few.out
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["mass_scale=-1,0"], ["mass_scale=-1", "mass_scale=0", "above 0"]),
+        (["latency=range(0,20ms,5ms)"], ["range() takes plain numbers"]),
+        (["latency=interval(0,1)"], ["interval() asks for a random design"]),
+        (["latency=range(0,1,0)"], ["step other than 0"]),
+    ],
+)
+def test_numbers_that_make_no_sense(sweep, tmp_path, words, expected):
+    answer = sweep("scene=cartpole", *words)
+    assert answer.code == 2
+    for word in expected:
+        assert word in answer.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_plan_is_quick_whatever_the_horizon(sweep):
+    answer = sweep("plan", "--json", "scene=cartpole", "manifest.runtime.duration_s=1e6", "seeds=1", timeout=60)
+    assert answer.code == 0
+    assert json.loads(answer.out)["estimate_s"] > 60
+
+
+def test_pictures_go_where_they_can(sweep, tmp_path):
+    ran = sweep("+latency=0,0.01", "seeds=1", *QUICK)
+    run_id = load(tmp_path / folder_of(ran)).run_id.iloc[0]
+    for target, expected in (("pair.png", "draws HTML"), ("nowhere/pair.html", "No such file")):
+        answer = sweep("replay", run_id, "--plot", target)
+        assert answer.code == 2
+        assert expected in answer.err
+        assert "Traceback" not in answer.err
+
+
+def test_a_terminal_without_unicode_is_served(sweep):
+    answer = sweep("+latency=0,0.01", "seeds=2", *QUICK, PYTHONIOENCODING="ascii")
+    assert answer.code == 0, answer.err
+
+
+def test_ui_says_what_is_missing(sweep, tmp_path):
+    for words, expected in ((["ui"], "mlflow.db yet"), (["ui", "--port", "80000"], "1 to 65535")):
+        answer = sweep(*words)
+        assert answer.code == 2
+        assert expected in answer.err
+    assert not list(tmp_path.iterdir())

@@ -86,3 +86,51 @@ def test_what_is_wrong_in_an_own_scene_is_told_with_its_path(own, sweep):
     for word in ("components.encoder.joints", "'pivot'", "components.drive.actuators", "'motor'"):
         assert word in answer.err
     assert not (own / "sweeps").exists()
+
+
+def test_what_a_controller_imports_from_beside_it_and_its_data_count_as_code(own, sweep):
+    (own / "gains.py").write_text("FACTOR = 1.0\n")
+    (own / "my_robot" / "table.json").write_text("[1]")
+    control = own / "my_robot" / "control.py"
+    text = control.read_text().replace("class Pd:", "from gains import FACTOR\n\n\nclass Pd:", 1)
+    control.write_text(text.replace("return -self.kp * measured", "return -FACTOR * self.kp * measured", 1))
+    words = ("scene=pendulum", "+latency=0,0.02", "seeds=1", "tracking=none")
+    places = []
+    for change in (lambda: None, lambda: (own / "gains.py").write_text("FACTOR = 0.5\n"),
+                   lambda: (own / "my_robot" / "table.json").write_text("[2]")):  # fmt: skip
+        change()
+        answer = sweep(*words)
+        assert answer.code == 0, answer.err
+        assert "2 runs in" in answer.err
+        places.append(re.search(r"results: (\S+)", answer.err).group(1))
+    assert len(set(places)) == 3
+    assert (own / places[0] / "code" / "gains.py").read_text() == "FACTOR = 1.0\n"
+
+
+def test_a_controllers_own_error_is_told_with_its_line(own, sweep):
+    control = own / "my_robot" / "control.py"
+    lines = control.read_text().splitlines()
+    (line,) = [n for n, text in enumerate(lines, 1) if text.strip().startswith("measured =")]
+    lines.insert(line, "        assert step.time_s < 1.0, 'too\\n late'")
+    control.write_text("\n".join(lines))
+    answer = sweep("scene=pendulum", "seeds=2", "tracking=none")
+    assert answer.code == 1
+    assert f"AssertionError: too late (control.py, line {line + 1})" in answer.err
+    assert "Traceback" not in answer.err
+    folder = re.search(r"results: (\S+)", answer.err).group(1)
+    status = sweep("status", folder)
+    assert status.code == 1
+    assert "at tick 1000 in ExternalOutputPublish" in status.out
+
+
+def test_a_controller_that_cannot_be_built_replays_as_it_was(own, sweep):
+    control = own / "my_robot" / "control.py"
+    control.write_text(
+        control.read_text().replace("def __init__(self, setup):", "def __init__(self, setup):\n        1 / 0")
+    )
+    answer = sweep("scene=pendulum", "seeds=1", "tracking=none")
+    assert answer.code == 1
+    folder = re.search(r"results: (\S+)", answer.err).group(1)
+    replayed = sweep("replay", load(own / folder).run_id.iloc[0])
+    assert replayed.code == 0
+    assert "raised before its first step, as before" in replayed.out

@@ -168,7 +168,7 @@ from sweep.execution.planning import plan_sweep
 if __name__ == "__main__":
     scene = Scene(Path({folder!r}))
     manifest = scene.document("slow_ctl:Slow")
-    spec = scene.spec(manifest=manifest, seeds=range(10), executor=ExecutorSpec(kind={kind!r}, shard_s=0.1, workers=2))
+    spec = scene.spec(manifest=manifest, seeds=range(40), executor=ExecutorSpec(kind={kind!r}, shard_s=0.1, workers=2))
     planned = plan_sweep(spec)
     folder = SweepFolder.prepare(planned, spec)
     report = collect(planned, folder, spec, lambda e: print(e.done, flush=True))
@@ -199,15 +199,15 @@ def test_kill_9_of_the_driver_loses_and_doubles_nothing(scene):
     with Ledger.open(folder, read_only=True) as ledger:
         committed = ledger.records()
         assert ledger.state == "interrupted"
-    assert 3 <= len(committed) < 20
+    assert 3 <= len(committed) < 80
     with driver(scene) as process:
-        out, err = process.communicate(timeout=60)
-    assert f"report False {len(committed)} {20 - len(committed)} 0" in out, err
+        out, err = process.communicate(timeout=120)
+    assert f"report False {len(committed)} {80 - len(committed)} 0" in out, err
     with Ledger.open(folder, read_only=True) as ledger:
         after = {r.run_id: r for r in ledger.records()}
         assert ledger.superseded() == []
         assert ledger.state == "finished"
-    assert len(after) == 20
+    assert len(after) == 80
     assert all(after[r.run_id] == r for r in committed)
     assert not list(scene.folder.rglob("MUJOCO_LOG.TXT"))
 
@@ -218,10 +218,10 @@ def test_ctrl_c_keeps_what_is_done_and_leaves_the_rest_pending(scene, kind):
     with driver(scene, kind) as process:
         wait_for(process, 3)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=120)
     word, interrupted, reused, ran, pending = out.split("\n")[-2].split()
     assert (word, interrupted, reused) == ("report", "True", "0"), err
-    assert int(ran) + int(pending) == 20
+    assert int(ran) + int(pending) == 80
     assert int(pending) > 0
     assert "Traceback" not in err
     (folder,) = scene.output.iterdir()
