@@ -530,3 +530,9 @@ def test_ranges_are_decimal_and_leave_their_end_out(load):
         ("1,range(2,4)", (1.0, 2.0, 3.0)),
     ]:
         assert load(f"latency={text}").swept["latency"] == expected
+
+
+def test_an_axis_cannot_be_called_hydra(folder):
+    (folder / "scene" / "h.yaml").write_text("# @package _global_\nhydra: null\nmanifest: {a: 1}\n")
+    with pytest.raises(InvalidInputError, match="`hydra` is Hydra's own"):
+        load_spec(["scene=h"], config_dirs=[str(folder)])

@@ -56,7 +56,10 @@ def _answer(command: Command) -> int:
 
         sys.stdout.write(f"fibril-sweep {__version__}\n")
         return 0
-    from sweep.cli import verbs
+    try:
+        from sweep.cli import verbs
+    except (ImportError, RuntimeError) as error:  # MuJoCo raises RuntimeError for a MUJOCO_GL it does not know
+        raise SweepError(f"a library cannot be loaded: {error}") from error
 
     return verbs.ANSWERS[command.verb](command)
 

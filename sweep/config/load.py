@@ -265,6 +265,9 @@ def _composed(folders: Sequence[Path], name: str, words: Sequence[str], problems
         mark = error.problem_mark or error.context_mark
         file = Path(mark.name) if mark is not None else Path()
         problems += yaml_problems(file) or [Problem(str(file), str(error.problem))]
+    except AttributeError:
+        # What Hydra's own loader stumbles over where a file puts something else in its place.
+        problems.append(Problem("configuration", "the top-level key `hydra` is Hydra's own; name the axis otherwise"))
     except (*_UNREADABLE, OSError) as error:
         pairs = [word.split("=", 1) for word in words if "=" in word]
         files = [option_file(folders, group, option) for group, option in pairs]
