@@ -1,5 +1,9 @@
 """WHAT one episode is: frozen values and their arithmetic."""
 
+from sweep.errors import GridError as GridError
+from sweep.errors import InvalidElapsedError as InvalidElapsedError
+from sweep.errors import InvalidIntervalError as InvalidIntervalError
+from sweep.errors import InvalidPhaseError as InvalidPhaseError
 from sweep.plan.clock import EpisodeTime as EpisodeTime
 from sweep.plan.clock import Grid as Grid
 from sweep.plan.clock import GridSchedule as GridSchedule

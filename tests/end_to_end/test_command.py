@@ -165,8 +165,9 @@ def test_help_and_version(sweep):
     assert "latency" in sweep("--cfg", "job").out
 
 
-def test_ray_gives_identical_records(sweep, tmp_path):
-    words = ("+latency=0.002,0.06", "seeds=3", "scene=cartpole", "manifest.runtime.duration_s=0.5", "tracking=none")
+@pytest.mark.parametrize(("scene", "latencies"), [("cartpole", "0.002,0.06"), ("arm", "0.002,0.005")])
+def test_ray_gives_identical_records_and_replay_does(sweep, tmp_path, scene, latencies):
+    words = (f"+latency={latencies}", "seeds=3", f"scene={scene}", "manifest.runtime.duration_s=0.3", "tracking=none")
     here = sweep(*words, "executor=inline", "output=inline")
     there = sweep(*words, "executor=ray", "output=ray")
     assert here.code == there.code == 0, there.err
@@ -176,6 +177,9 @@ def test_ray_gives_identical_records(sweep, tmp_path):
         for place in ("inline", "ray")
     ]
     assert frames[0].equals(frames[1])
+    replayed = sweep("replay", frames[1].run_id.iloc[-1], "--dir", "ray")
+    assert replayed.code == 0
+    assert "same digest" in replayed.out
 
 
 def test_the_table_is_of_the_cells_and_seeds_asked_for(sweep):
