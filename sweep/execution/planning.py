@@ -38,7 +38,6 @@ class PlannedSweep:
         duplicates: points of the design left out because an earlier one says the same.
         base: the base manifest's Plan.
         baseline: cell_id that the others are compared with, whether asked for or chosen.
-        source_folder: where the manifest's relative files are; None is the working directory.
     """
 
     header: SweepHeader
@@ -47,7 +46,6 @@ class PlannedSweep:
     duplicates: int
     base: Plan
     baseline: str
-    source_folder: Path | None
 
 
 def plan_sweep(spec: SweepSpec) -> PlannedSweep:
@@ -72,7 +70,6 @@ def plan_sweep(spec: SweepSpec) -> PlannedSweep:
         duplicates=design.duplicates,
         base=base,
         baseline=baseline,
-        source_folder=folder,
     )
 
 

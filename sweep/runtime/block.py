@@ -71,10 +71,6 @@ class BlockView:
     through: Ints | None = None
     settled: Ints | None = None
 
-    def before(self, columns: slice | Sequence[int] | NDArray[np.intp]) -> Floats:
-        """State columns at P_t for each step t of the block, ``(lanes, length, width)``."""
-        return self.boundaries[:, :-1, columns]
-
     def after(self, columns: slice | Sequence[int] | NDArray[np.intp]) -> Floats:
         """State columns at P_(t+1) for each step t of the block, ``(lanes, length, width)``."""
         return self.boundaries[:, 1:, columns]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
@@ -81,15 +80,3 @@ def _known(resource: StateResource, names: Sequence[str]) -> None:
     if resource.name not in names:
         message = f"there is none in the model{did_you_mean(resource.name, names)}"
         raise InvalidInputError("injection", [Problem(str(resource), message)])
-
-
-def physics_state(model: mujoco.MjModel, data: mujoco.MjData) -> NDArray[np.float64]:
-    """qpos, qvel and activation as one vector, through mj_getState.
-
-    For diagnosis.  It is *not* a checkpoint: clocks, device and driver queues, committed input, domain state, noise
-    and trace are neither saved nor rewound by it.
-    """
-    spec = int(mujoco.mjtState.mjSTATE_QPOS | mujoco.mjtState.mjSTATE_QVEL | mujoco.mjtState.mjSTATE_ACT)
-    state = np.empty(mujoco.mj_stateSize(model, spec))
-    mujoco.mj_getState(model, data, state, spec)
-    return state

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from sweep.errors import SweepError, TrackingError
 from sweep.tracking.environment import quiet
+from sweep.tracking.process import UNREACHABLE
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -30,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         follow(chosen.ledger, chosen.uri, chosen.experiment, artifacts=chosen.artifacts)
     except TrackingError:
-        return 3  # the syncer has said it
+        return UNREACHABLE  # the syncer has said it
     except SweepError as error:
         sys.stderr.write(f"{error}\n")
         return 2
