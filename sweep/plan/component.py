@@ -1,4 +1,4 @@
-"""How a component declares itself: its capability, schedules, noise streams and claims.
+"""How a component declares itself: its capability, schedules, noise streams, claims, and what it needs of the model.
 
 A component's *spec* is what the Manifest says of it.  Specs are frozen values without any simulation
 in them; the runtime builds the live part from them (one object for all lanes of a batch).
@@ -6,20 +6,16 @@ in them; the runtime builds the live part from them (one object for all lanes of
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
-from typing import Annotated, Any, ClassVar, Literal
-
-from pydantic import BeforeValidator, Field
+from typing import Any, ClassVar, Literal
 
 from sweep.errors import Problem
 from sweep.plan.claims import StateClaim
-from sweep.plan.clock import Grid, GridSchedule
-from sweep.plan.fields import Names, NonNegative, Number, Numbers, PositiveSeconds, Seconds, Section, one_or_many
-from sweep.plan.problems import duration_problems
+from sweep.plan.clock import Grid
+from sweep.plan.fields import Section
 
 Policy = Literal["next_boundary", "strict"]
-Measures = Annotated[tuple[Literal["position", "velocity"], ...], BeforeValidator(one_or_many), Field(min_length=1)]
 
 
 class Capability(StrEnum):
@@ -28,8 +24,64 @@ class Capability(StrEnum):
     DEVICE = "device"
     ACTUATOR_DRIVER = "actuator_driver"
     PRESCRIBED_STATE = "prescribed_state"
+    DISTURBANCE = "disturbance"
     INTERACTION = "interaction"
     OBSERVER = "observer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddedSite:
+    """A site that a component needs in the model, rigid on a body.
+
+    Attributes:
+        name: its name in the model.
+        body: the body it is fixed to, or
+        site: an existing site whose frame it is placed in.
+        position_m: in the frame of that body or site [m].
+        quaternion: orientation in that frame, (w, x, y, z).
+    """
+
+    name: str
+    body: str | None = None
+    site: str | None = None
+    position_m: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    quaternion: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddedSensor:
+    """A MuJoCo sensor that a component reads.
+
+    Attributes:
+        name: its name in the model.
+        kind: MuJoCo's sensor type in lower case: ``gyro``, ``accelerometer``, ``force``, ``framepos``, ...
+        object_type: what it is attached to: ``site``, ``body``, ``xbody``, ``geom``, ...
+        object_name: that element's name.
+        reference_type: its reference element's kind, if it has one.
+        reference_name: that element's name.
+        parameters: integer parameters of the kind (``intprm``).
+    """
+
+    name: str
+    kind: str
+    object_type: str = "site"
+    object_name: str = ""
+    reference_type: str | None = None
+    reference_name: str | None = None
+    parameters: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelAdditions:
+    """What a component adds to the model when it is loaded; nothing of it changes a bit of the physics.
+
+    Attributes:
+        sites: sites, added first.
+        sensors: sensors.
+    """
+
+    sites: tuple[AddedSite, ...] = ()
+    sensors: tuple[AddedSensor, ...] = ()
 
 
 class ComponentSpec(Section):
@@ -55,142 +107,10 @@ class ComponentSpec(Section):
         """The state that this component holds authority over."""
         return ()
 
+    def additions(self, name: str) -> ModelAdditions:
+        """Sites and sensors that it needs in the model."""
+        return ModelAdditions()
+
     def structure(self) -> dict[str, Any]:
         """What lanes of one batch must share."""
         return self.model_dump(mode="json", exclude=set(self.varying))
-
-
-class DeviceSpec(ComponentSpec):
-    """Timing that every sensor has: when it acquires, and how long a sample travels.
-
-    Attributes:
-        period_s: acquisition period [s], at least one timestep.
-        phase_s: offset of the schedule [s], below the period; 0 first samples one whole period in.
-        latency_s: from actual acquisition to delivery [s]; data is never younger than this.
-        initial_acquisition: one more sample at tick 0.
-        quantization: ``next_boundary``, or ``strict`` to refuse a period or phase off the grid.
-        latency_quantization: the same for the latency.
-    """
-
-    capability: ClassVar[Capability] = Capability.DEVICE
-    varying: ClassVar[frozenset[str]] = frozenset(
-        {"period_s", "phase_s", "latency_s", "quantization", "latency_quantization"}
-    )
-
-    period_s: PositiveSeconds
-    phase_s: Seconds = 0.0
-    latency_s: Seconds = 0.0
-    initial_acquisition: bool = False
-    quantization: Policy = "next_boundary"
-    latency_quantization: Policy = "next_boundary"
-
-    def schedule(self, grid: Grid, name: str) -> GridSchedule:
-        """When it acquires, on the grid."""
-        return GridSchedule(grid, self.period_s, self.phase_s, self.quantization, name=f"components.{name}.period_s")
-
-    def latency_ticks(self, grid: Grid) -> int:
-        """Ticks from actual acquisition to delivery."""
-        return grid.ticks(self.latency_s, self.latency_quantization)
-
-    def grid_problems(self, grid: Grid, name: str) -> list[Problem]:
-        """See :meth:`ComponentSpec.grid_problems`."""
-        return [
-            *duration_problems(f"components.{name}.period_s", partial(self.schedule, grid, name)),
-            *duration_problems(f"components.{name}.latency_s", partial(self.latency_ticks, grid)),
-        ]
-
-
-class EncoderSpec(DeviceSpec):
-    """Joint encoders: position, velocity or both, of any number of joints.
-
-    The output is ``(lanes, width)``: the first measure of all joints in their order, then the second.
-
-    Attributes:
-        joints: hinge or slide joints.
-        measures: ``position``, ``velocity`` or both.
-        white_std: standard deviation of white noise on positions [rad or m].
-        velocity_white_std: the same on velocities [rad/s or m/s].
-        bias_std: standard deviation of an offset of positions that an episode keeps: how well it was zeroed [rad or m].
-        noise_scale: factor on all of them, to sweep the noise as a whole.
-    """
-
-    varying: ClassVar[frozenset[str]] = DeviceSpec.varying | {
-        "white_std",
-        "velocity_white_std",
-        "bias_std",
-        "noise_scale",
-    }
-    streams: ClassVar[tuple[str, ...]] = ("white",)
-    episode_streams: ClassVar[tuple[str, ...]] = ("bias",)
-
-    type: Literal["encoder"]
-    joints: Names
-    measures: Measures = ("position",)
-    white_std: NonNegative = 0.0
-    velocity_white_std: NonNegative = 0.0
-    bias_std: NonNegative = 0.0
-    noise_scale: NonNegative = 1.0
-
-
-class TorqueSpec(ComponentSpec):
-    """A drive that passes commands to actuators: transport, limits, watchdog.
-
-    Attributes:
-        actuators: the actuators it owns, in the order of the command's entries.
-        command_latency_s: from a command's commit to its arrival [s].
-        limit: largest magnitude passed on, one for all or one each (unit of the control); the actuator's own
-            control range always holds too.
-        initial: applied before the first arrival; zeros if not given.
-        timeout_s: the watchdog trips at the first boundary where the last arrival is this old [s].
-        fallback: what is applied while tripped: ``hold`` the last command, ``zero``, or numbers.
-    """
-
-    capability: ClassVar[Capability] = Capability.ACTUATOR_DRIVER
-    varying: ClassVar[frozenset[str]] = frozenset(
-        {"command_latency_s", "latency_quantization", "limit", "initial", "timeout_s", "fallback"}
-    )
-
-    type: Literal["torque"]
-    actuators: Names
-    command_latency_s: Seconds = 0.0
-    latency_quantization: Policy = "next_boundary"
-    limit: Numbers | None = None
-    initial: Numbers | None = None
-    timeout_s: PositiveSeconds | None = None
-    fallback: Literal["hold", "zero"] | Numbers = "zero"
-
-    def latency_ticks(self, grid: Grid) -> int:
-        """Ticks from commit to arrival."""
-        return grid.ticks(self.command_latency_s, self.latency_quantization)
-
-    def timeout_ticks(self, grid: Grid) -> int | None:
-        """Age [ticks] at which the watchdog trips; None without one."""
-        return None if self.timeout_s is None else grid.ticks(self.timeout_s)
-
-    def grid_problems(self, grid: Grid, name: str) -> list[Problem]:
-        """See :meth:`ComponentSpec.grid_problems`."""
-        return duration_problems(f"components.{name}.command_latency_s", partial(self.latency_ticks, grid))
-
-
-class LimitExceededSpec(ComponentSpec):
-    """Ends the episode at the first completed boundary where a joint's position leaves ``[-limit, limit]``.
-
-    Attributes:
-        joints: hinge or slide joints; any one of them ends it.
-        limit: largest magnitude allowed [rad or m].
-        reason: what the outcome says, for example ``fell``.
-        success: whether that is a success.
-    """
-
-    capability: ClassVar[Capability] = Capability.INTERACTION
-    varying: ClassVar[frozenset[str]] = frozenset({"limit"})
-
-    type: Literal["limit_exceeded"]
-    joints: Names
-    limit: Annotated[Number, Field(gt=0)]
-    reason: Annotated[str, Field(min_length=1)] = "limit_exceeded"
-    success: bool = False
-
-
-AnyComponent = Annotated[EncoderSpec | TorqueSpec | LimitExceededSpec, Field(discriminator="type")]
-"""Every built-in component."""

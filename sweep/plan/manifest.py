@@ -11,8 +11,10 @@ from pydantic import Field, PrivateAttr, ValidationError
 
 from sweep.errors import InvalidInputError, Problem
 from sweep.plan.clock import Grid
-from sweep.plan.component import AnyComponent, Capability, TorqueSpec
+from sweep.plan.component import Capability
+from sweep.plan.components import AnyComponent
 from sweep.plan.document import read_document
+from sweep.plan.drivers import TorqueSpec
 from sweep.plan.fields import Identifier, Section
 from sweep.plan.problems import duration_problems, problems_of_validation, unknown_name
 from sweep.plan.sections import ControllerSpec, MetricSpec, ModelSpec, ReferenceSpec, RuntimeSpec

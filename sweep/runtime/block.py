@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sweep.plan.clock import GridSchedule
+from sweep.runtime.reads import Reads, StateLevel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -59,6 +61,10 @@ class BlockView:
         block: the ticks.
         boundaries: ``(lanes, length + 1, 1 + nq + nv + na)``: time, qpos, qvel, act at P_start .. P_stop.
         controls: ``(lanes, length, nu)``: what was applied in each step.
+        derived: MjData fields that depend on position and velocity, each ``(lanes, length + 1, ...)``: row j describes
+            boundary ``start + j``; the last row only where an Interaction or Observer asked for it.
+        opening: fields of the full forward at ``P_start``, as DeviceUpdate sees it, each ``(lanes, ...)``.
+        closing: fields of the full forward at ``P_stop``, as phases 9 to 11 see it, each ``(lanes, ...)``.
         through: per lane, the last tick whose phases up to PhysicsStep exist; None when that is ``stop - 1`` for all.
         settled: per lane, how many steps were completed and settled; None when all of them were.
         alive: lanes that took part in this block.
@@ -68,6 +74,9 @@ class BlockView:
     boundaries: Floats
     controls: Floats
     alive: NDArray[np.bool_]
+    derived: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    opening: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    closing: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     through: Ints | None = None
     settled: Ints | None = None
 
@@ -87,6 +96,21 @@ class BlockView:
         found = np.empty((len(shown), count, width))
         for to, source in runs:
             found[:, :, to] = shown[:, :, source]
+        return found
+
+    def sensed(self, reads: Reads, ticks: Ints, columns: NDArray[np.intp]) -> Floats:
+        """Sensordata as DeviceUpdate sees it, as a fresh array ``(lanes, samples, width)``.
+
+        Args:
+            reads: the device's declaration; sensors of the full level exist at the block's first boundary only.
+            ticks: ``(lanes or 1, samples)`` boundaries of the block.
+            columns: of sensordata.
+        """
+        if reads.level is StateLevel.FULL:
+            return np.repeat(self.opening["sensordata"][:, None, columns], ticks.shape[1], axis=1)
+        rows = self.derived["sensordata"]
+        lanes = np.arange(len(rows))[:, None, None]
+        found: Floats = rows[lanes, (ticks - self.block.start)[..., None], columns]
         return found
 
     def at(self, lanes: Ints, ticks: Ints, columns: NDArray[np.intp]) -> Floats:

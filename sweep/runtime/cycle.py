@@ -25,7 +25,7 @@ def run_block(batch: InstanceBatch, block: Block) -> None:
         batch.drivers[command.target].accept(command)
     controls = np.repeat(batch.physics.resting_controls[:, None], block.length, axis=1)
     for driver in batch.drivers.values():  # 6 ActuatorApplication
-        driver.apply(block, controls)
+        driver.apply(block, controls, batch.boundary)
 
     boundaries = np.empty((batch.lanes, block.length + 1, batch.context.state_width))
     boundaries[:, 0] = batch.boundary

@@ -7,19 +7,22 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from fractions import Fraction
 from importlib import metadata
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import mujoco
 import numpy as np
 
 from sweep.digest import bytes_id, content_id
 from sweep.errors import InvalidInputError, Problem, did_you_mean
+from sweep.plan.component import ModelAdditions
 from sweep.plan.plan import ModelImage
 from sweep.plan.sections import ModelSpec
 from sweep.plan.units import exact_seconds
+from sweep.runtime.additions import add_to
 
 T = TypeVar("T")
 
@@ -70,13 +73,16 @@ def source_files(path: Path) -> list[tuple[str, Path]]:
     return sorted(named)
 
 
-def load_image(spec: ModelSpec, folder: Path | None, timestep: Fraction | None) -> tuple[ModelImage, Fraction]:
+def load_image(
+    spec: ModelSpec, folder: Path | None, timestep: Fraction | None, additions: Sequence[ModelAdditions] = ()
+) -> tuple[ModelImage, Fraction]:
     """Find, check and compile a model.
 
     Args:
         spec: the Manifest's model section; its edits are not applied here.
         folder: where relative files are found from.
         timestep: the Manifest's timestep [s]; None keeps the model's own.
+        additions: sites and sensors that components read.
 
     Returns:
         The compiled image, and the timestep in force.
@@ -97,13 +103,16 @@ def load_image(spec: ModelSpec, folder: Path | None, timestep: Fraction | None) 
     source.option.timestep = float(timestep)
     source.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
     source.compiler.discardvisual = not spec.visual
+    add_to(source, additions)
     if problems:
         raise InvalidInputError("model", problems)
     model = _parse(source.compile, "model")
     problems = _refusals(model)
     if problems:
         raise InvalidInputError("model", problems)
-    identity = {"files": files, "motors": spec.motors, "visual": spec.visual, "timestep": str(timestep)}
+    identity: dict[str, Any] = {"files": files, "motors": spec.motors, "visual": spec.visual, "timestep": str(timestep)}
+    if additions:
+        identity["additions"] = [asdict(addition) for addition in additions]
     return ModelImage(content_id(identity), _to_bytes(model), tuple(files)), timestep
 
 

@@ -22,6 +22,9 @@ _ELEMENTS = {
     "geom": "ngeom",
     "actuator": "nactuator",
     "tendon": "ntendon",
+    "site": "nsite",
+    "sensor": "nsensor",
+    "eq": "neq",
 }
 _ACCESSORS = {
     "body": "body",
@@ -30,6 +33,9 @@ _ACCESSORS = {
     "geom": "geom",
     "actuator": "actuator",
     "tendon": "tendon",
+    "site": "site",
+    "sensor": "sensor",
+    "eq": "equality",
 }
 
 EDITABLE = (
@@ -52,7 +58,7 @@ class ModelIndex:
         self.model = model
 
     def names(self, kind: str) -> list[str]:
-        """All names of a kind: ``body``, ``jnt``, ``geom``, ``actuator`` or ``tendon``."""
+        """All names of a kind: ``body``, ``jnt``, ``geom``, ``actuator``, ``tendon``, ``site``, ``sensor``, ``eq``."""
         count = getattr(self.model, _ELEMENTS[kind])
         return [getattr(self.model, _ACCESSORS[kind])(i).name for i in range(count)]
 
@@ -79,6 +85,14 @@ class ModelIndex:
             index = self.model.actuator(name).id
             first = int(self.model.actuator_ctrladr[index])
             columns += range(first, first + int(self.model.actuator_ctrlnum[index]))
+        return np.array(columns, np.intp)
+
+    def sensor_columns(self, sensors: Iterable[str]) -> Ints:
+        """Columns of sensordata that belong to sensors, in their order."""
+        columns: list[int] = []
+        for name in sensors:
+            sensor = self.model.sensor(name)
+            columns += range(int(sensor.adr[0]), int(sensor.adr[0]) + int(sensor.dim[0]))
         return np.array(columns, np.intp)
 
     def control_limits(self, columns: Ints) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -14,6 +14,7 @@ import numpy as np
 from sweep.errors import ClaimConflictError, InvalidInputError, Problem, did_you_mean
 from sweep.plan.claims import check_claims
 from sweep.plan.clock import Grid
+from sweep.plan.component import ModelAdditions
 from sweep.plan.manifest import Manifest, grid_problems, load_manifest
 from sweep.plan.plan import ModelImage, Plan
 from sweep.plan.problems import unknown_name
@@ -67,10 +68,11 @@ class Resolver:
         spec, stated = manifest.model, manifest.runtime.timestep_s
         # What is applied to the compiled model, lane by lane, does not make another model.
         source: ModelSpec = spec.model_copy(update={"edits": {}, "initial": {}, "keyframe": None})
-        key = json.dumps([source.model_dump(mode="json"), str(manifest.folder), stated])
+        additions = [added for n, c in manifest.components.items() if (added := c.additions(n)) != ModelAdditions()]
+        key = json.dumps([source.model_dump(mode="json"), str(manifest.folder), stated, repr(additions)])
         if key not in self._models:
             asked = None if stated is None else exact_seconds(stated)
-            image, timestep = load_image(source, manifest.folder, asked)
+            image, timestep = load_image(source, manifest.folder, asked, additions)
             self._models[key] = image, timestep, ModelIndex(open_model(image))
         return self._models[key]
 

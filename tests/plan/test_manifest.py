@@ -10,8 +10,8 @@ import pytest
 from sweep.errors import ClaimConflictError, InvalidInputError
 from sweep.plan import load_manifest
 from sweep.plan.claims import MocapPose, StateClaim
-from sweep.plan.component import EncoderSpec
 from sweep.plan.manifest import problems_of
+from sweep.plan.sensors import EncoderSpec
 from sweep.runtime import Resolver, resolve_plan
 from tests.runtime.scenes import CART, cart, scene_manifest
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from sweep.plan.component import ComponentSpec, EncoderSpec, LimitExceededSpec, TorqueSpec
+from sweep.plan.component import ComponentSpec
+from sweep.plan.drivers import TorqueSpec
+from sweep.plan.interactions import LimitExceededSpec
+from sweep.plan.sensors import EncoderSpec
 from sweep.runtime.components.encoder import Encoder
 from sweep.runtime.components.limit_exceeded import LimitExceeded
 from sweep.runtime.components.torque import Torque

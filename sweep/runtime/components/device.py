@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sweep.errors import Problem
 from sweep.plan.clock import GridSchedule
-from sweep.plan.component import DeviceSpec
+from sweep.plan.device import DeviceSpec
 from sweep.plan.lane_clock import LaneSchedule
 from sweep.plan.streams import stream_key
 from sweep.plan.units import exact_seconds
@@ -21,6 +21,7 @@ from sweep.runtime.context import BatchContext, per_lane_values
 from sweep.runtime.model_index import ModelIndex
 from sweep.runtime.noise import LaneStream
 from sweep.runtime.output import DeviceOutput
+from sweep.runtime.reads import STATE_ONLY, Reads
 from sweep.runtime.trace import TraceColumn, TraceEvent
 from sweep.runtime.transport import SampleQueue
 
@@ -38,7 +39,8 @@ class Device(ABC):
         width: numbers per sample.
     """
 
-    kind: ClassVar[str] = "device"
+    reads: Reads = STATE_ONLY
+    """What it needs of a boundary; a force reader is only asked for samples at a block's first boundary."""
 
     def __init__(self, name: str, specs: Sequence[DeviceSpec], context: BatchContext, width: int) -> None:
         self.name = name

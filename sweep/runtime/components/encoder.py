@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sweep.errors import Problem
-from sweep.plan.component import EncoderSpec
+from sweep.plan.sensors import EncoderSpec
 from sweep.runtime.block import BlockView, column_runs
 from sweep.runtime.components.device import Device, Floats, Ints
 from sweep.runtime.context import BatchContext
@@ -15,7 +15,7 @@ from sweep.runtime.model_index import ModelIndex
 
 
 class Encoder(Device):
-    """Positions and velocities of joints with white noise; see :class:`sweep.plan.component.EncoderSpec`."""
+    """Positions and velocities of joints with white noise; see :class:`sweep.plan.sensors.EncoderSpec`."""
 
     def __init__(self, name: str, specs: Sequence[EncoderSpec], context: BatchContext) -> None:
         spec = specs[0]

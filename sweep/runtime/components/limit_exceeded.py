@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sweep.errors import Problem
-from sweep.plan.component import LimitExceededSpec
+from sweep.plan.interactions import LimitExceededSpec
 from sweep.runtime.block import BlockView, as_slice
 from sweep.runtime.context import BatchContext, per_lane_values
 from sweep.runtime.fault import EpisodeEnd
@@ -15,7 +15,7 @@ from sweep.runtime.model_index import ModelIndex
 
 
 class LimitExceeded:
-    """See :class:`sweep.plan.component.LimitExceededSpec`.
+    """See :class:`sweep.plan.interactions.LimitExceededSpec`.
 
     Args:
         name: the component's id.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.errors import Problem
-from sweep.plan.component import TorqueSpec
+from sweep.plan.drivers import TorqueSpec
 from sweep.runtime.block import Block, BlockView, as_slice
 from sweep.runtime.command import Command
 from sweep.runtime.context import BatchContext, per_lane_values
@@ -23,7 +23,7 @@ _NEVER = np.iinfo(np.int64).max // 4
 
 
 class Torque:
-    """A driver of all lanes of a batch; see :class:`sweep.plan.component.TorqueSpec`.
+    """A driver of all lanes of a batch; see :class:`sweep.plan.drivers.TorqueSpec`.
 
     Args:
         name: the component's id.
@@ -84,8 +84,17 @@ class Torque:
             self._latest[command.source_id] = command.source_sequence
         self._travelling.append((command, command.commit_tick + self._latency))
 
-    def apply(self, block: Block, controls: Floats) -> None:
-        """Phase 6 of every tick of a block: fill this drive's columns of ``controls (lanes, length, nu)``."""
+    reads_state = False
+    """Whether it needs P_n to compute the controls of tick n: blocks are then one tick long."""
+
+    def apply(self, block: Block, controls: Floats, start: Floats) -> None:
+        """Phase 6 of every tick of a block.
+
+        Args:
+            block: the ticks.
+            controls: ``(lanes, length, nu)``, of which this drive fills its columns.
+            start: ``(lanes, 1 + nq + nv + na)`` the boundary P_start.
+        """
         ticks = np.arange(block.start, block.stop)
         asked = np.repeat(self._current[:, None], block.length, axis=1)
         last = np.repeat(self._last_arrival[:, None], block.length, axis=1) if self._watched else None
