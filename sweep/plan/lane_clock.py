@@ -81,6 +81,14 @@ class LaneSchedule:
         exact = as_index(tick)
         return self._last_index_at(exact, self._lattice(exact)).astype(np.int64, copy=False)
 
+    def next_tick(self, tick: int) -> NDArray[np.int64]:
+        """(lanes,) tick of the first sample at or after ``tick``."""
+        if self.uniform and self._one is not None:
+            return self._column[:, 0] + self._one.tick(self._one.last_index_at(tick - 1) + 1)
+        phase, period, denominator = lattice = self._lattice(tick + 1)
+        index = self._last_index_at(tick - 1, lattice) + 1
+        return (-(-(phase + index * period) // denominator)).astype(np.int64, copy=False)
+
     def _lattice(self, tick: int) -> NDArray[Any]:
         """(3, lanes) phase, period, denominator: int64 if no product up to ``tick`` can overflow, else exact."""
         return self._fast if tick <= self._fast_until else self._exact

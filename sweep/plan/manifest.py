@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, PrivateAttr, ValidationError
 
 from sweep.errors import InvalidInputError, Problem
+from sweep.plan.claims import StateResource
 from sweep.plan.clock import Grid
 from sweep.plan.component import Capability
 from sweep.plan.components import AnyComponent
@@ -53,6 +54,11 @@ class Manifest(Section):
     def components_with(self, capability: Capability) -> dict[str, Any]:
         """The components of one capability, by id, in the document's order."""
         return {name: spec for name, spec in self.components.items() if spec.capability == capability}
+
+    @property
+    def claimed(self) -> dict[StateResource, str]:
+        """Who has authority over which resource."""
+        return {claim.resource: claim.owner for name, spec in self.components.items() for claim in spec.claims(name)}
 
     def document(self) -> dict[str, Any]:
         """The manifest as plain data, defaults filled in, as :func:`load_manifest` reads it."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.plan.clock import GridSchedule
+from sweep.runtime.inputs import BlockInputs
 from sweep.runtime.reads import Reads, StateLevel
 
 Floats = NDArray[np.float64]
@@ -39,18 +40,30 @@ def next_due(schedule: GridSchedule, tick: int) -> int:
 
 
 def next_block(
-    start: int, limit: int, controllers: Iterable[GridSchedule], *, max_block: int | None, row_bytes: int
+    start: int, limit: int, controllers: Iterable[GridSchedule], *, longest: int, forced: int | None
 ) -> Block:
-    """The longest block from ``start``: up to the limit, and no further than one tick past a controller's.
+    """The longest block from ``start``.
 
     A controller due at tick c runs after step c, so step c is the last whose inputs are known before.
+
+    Args:
+        start: its first tick.
+        limit: the tick it ends at, at the latest.
+        controllers: schedules of the Plan's controllers.
+        longest: most ticks it may have.
+        forced: the next tick at which a Device needs a block to begin; None without such a Device.
     """
-    stop = min(limit, start + max(1, _MEMORY_BOUND // max(1, row_bytes)))
-    if max_block is not None:
-        stop = min(stop, start + max_block)
+    stop = min(limit, start + longest)
+    if forced is not None:
+        stop = min(stop, forced)
     for schedule in controllers:
         stop = min(stop, next_due(schedule, start) + 1)
     return Block(start, stop)
+
+
+def longest_in_memory(row_bytes: int) -> int:
+    """Most ticks of a block whose records need so many bytes a tick."""
+    return max(1, _MEMORY_BOUND // max(1, row_bytes))
 
 
 @dataclass(slots=True)
@@ -60,7 +73,7 @@ class BlockView:
     Attributes:
         block: the ticks.
         boundaries: ``(lanes, length + 1, 1 + nq + nv + na)``: time, qpos, qvel, act at P_start .. P_stop.
-        controls: ``(lanes, length, nu)``: what was applied in each step.
+        inputs: what physics was fed in each step.
         derived: MjData fields that depend on position and velocity, each ``(lanes, length + 1, ...)``: row j describes
             boundary ``start + j``; the last row only where an Interaction or Observer asked for it.
         opening: fields of the full forward at ``P_start``, as DeviceUpdate sees it, each ``(lanes, ...)``.
@@ -72,13 +85,18 @@ class BlockView:
 
     block: Block
     boundaries: Floats
-    controls: Floats
+    inputs: BlockInputs
     alive: NDArray[np.bool_]
     derived: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     opening: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     closing: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     through: Ints | None = None
     settled: Ints | None = None
+
+    @property
+    def controls(self) -> Floats:
+        """``(lanes, length, nu)``: what was applied in each step."""
+        return self.inputs.controls
 
     def after(self, columns: slice | Sequence[int] | NDArray[np.intp]) -> Floats:
         """State columns at P_(t+1) for each step t of the block, ``(lanes, length, width)``."""

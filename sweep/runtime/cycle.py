@@ -7,12 +7,17 @@ phases' own, and every reader sees the boundary that its phase belongs to.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sweep.runtime.block import Block, BlockView
-from sweep.runtime.fault import Stop
+from sweep.runtime.fault import Fault, Stop
+from sweep.runtime.inputs import BlockInputs
+from sweep.runtime.phases import Phase
+from sweep.runtime.reads import StateLevel
 
 if TYPE_CHECKING:
     from sweep.runtime.batch import InstanceBatch
@@ -20,27 +25,86 @@ if TYPE_CHECKING:
 
 def run_block(batch: InstanceBatch, block: Block) -> None:
     """Run a block for all lanes that are alive, and the controllers that are due after its last step."""
-    # 1 DeferredActionsCommit, 3 ContinuousPrescribedState: no component of this library defers or prescribes yet.
-    for command in batch.mailbox.cut(block.start, block.stop):  # 2 ExternalInputCommit
-        batch.drivers[command.target].accept(command)
-    controls = np.repeat(batch.physics.resting_controls[:, None], block.length, axis=1)
-    for driver in batch.drivers.values():  # 6 ActuatorApplication
-        driver.apply(block, controls, batch.boundary)
+    parts, stops = batch.parts, dict[int, Stop]()
+    inputs = _prepare(batch, block)  # 1, 2, 3
+    opening = _open(batch, block, inputs, stops)  # 4, and what force-reading Devices see in 5
+    for name in sorted(parts.drivers):  # 6 ActuatorApplication
+        stops = {**(parts.drivers[name].apply(block, inputs.controls, batch.boundary) or {}), **stops}
 
     boundaries = np.empty((batch.lanes, block.length + 1, batch.context.state_width))
     boundaries[:, 0] = batch.boundary
     saved = batch.physics.save()
-    # 4 DerivedStateRecompute is the first half of MuJoCo's step, 7 PhysicsStep its second.
-    faults: dict[int, Stop] = dict(batch.physics.advance(block, controls, batch.alive, boundaries))
+    running = _without(batch.alive, stops)
+    faults, recorded = batch.physics.advance(
+        block, inputs, running, boundaries, batch.reading.recorded
+    )  # 7 PhysicsStep
+    stops |= faults
 
-    # 8 PostPhysicsSnapshot: the records are the completed boundaries.
-    view = BlockView(block=block, boundaries=boundaries, controls=controls, alive=batch.alive)
-    stops = batch.least_stops(view, faults)  # 9 InteractionEvaluation, 10 DomainCommit
+    view = BlockView(block=block, boundaries=boundaries, inputs=inputs, alive=batch.alive, opening=opening)
+    view.derived = recorded if not batch.reading.refreshed else _refreshed(recorded, opening)
+    _close(batch, view, stops)  # 8 PostPhysicsSnapshot
+    stops = batch.domain.evaluate(view, stops)  # 9 InteractionEvaluation, 10 DomainCommit
     batch.confine(view, stops)
-    for device in batch.devices.values():  # 5 DeviceUpdate, which reads what phases before 7 left
+    for device in parts.devices.values():  # 5 DeviceUpdate, which reads what phases before 7 left
         device.update(view)
-    for driver in batch.drivers.values():
+    for driver in parts.drivers.values():
         driver.settle(view)
     batch.observation.take(view)  # 11 Observer, 12 TraceRecord
     batch.retire(view, stops, saved)
     batch.run_controllers(block)  # 13 ExternalOutputPublish hands them what devices show
+
+
+def _prepare(batch: InstanceBatch, block: Block) -> BlockInputs:
+    """Phases 1 to 3 of every tick of a block, and phase 2's commands handed to their drivers."""
+    inputs = batch.physics.inputs(block)
+    if batch.actions.commit(block, inputs, batch.physics, batch.alive):  # 1 DeferredActionsCommit
+        batch.boundary = batch.physics.boundary()
+    for name in sorted(batch.parts.disturbances):
+        batch.parts.disturbances[name].apply(block, inputs.wrenches)
+    for command in batch.mailbox.cut(block.start, block.stop):  # 2 ExternalInputCommit
+        batch.parts.drivers[command.target].accept(command)
+    for prescribed in batch.parts.prescribed.values():  # 3 ContinuousPrescribedState
+        prescribed.apply(block, inputs)
+    return inputs
+
+
+def _open(batch: InstanceBatch, block: Block, inputs: BlockInputs, stops: dict[int, Stop]) -> dict[str, NDArray[Any]]:
+    """4 DerivedStateRecompute, as far as someone reads it: the rest of it is the first half of MuJoCo's own step."""
+    reading = batch.reading
+    forced = reading.eager or reading.is_forced(block.start)
+    if not forced and not reading.refreshed:
+        return {}
+    batch.physics.place(inputs)
+    level = StateLevel.FULL if forced else StateLevel.VELOCITY
+    fields, failed = batch.physics.forward(level, sorted({*reading.opening, *reading.recorded}), batch.alive)
+    for lane, message in failed.items():
+        stops[lane] = Fault(tick=block.start, phase=Phase.DERIVED_STATE_RECOMPUTE, kind="mujoco_error", message=message)
+    return fields
+
+
+def _close(batch: InstanceBatch, view: BlockView, stops: dict[int, Stop]) -> None:
+    """8 PostPhysicsSnapshot: prescribed poses of P_stop, and derived state for those who read it."""
+    reading, last = batch.reading, view.block.stop - 1
+    batch.physics.pose(view.inputs, view.block.length)
+    if reading.closing is StateLevel.STATE:
+        return
+    wanted = sorted({*reading.closing_fields, *reading.recorded})
+    fields, failed = batch.physics.forward(reading.closing, wanted, _without(view.alive, stops))
+    for lane, message in failed.items():
+        stops[lane] = Fault(tick=last, phase=Phase.POST_PHYSICS_SNAPSHOT, kind="mujoco_error", message=message)
+    view.derived = {f: np.concatenate([rows, fields[f][:, None]], axis=1) for f, rows in view.derived.items()}
+    if reading.closing is StateLevel.FULL:
+        view.closing = fields
+
+
+def _refreshed(recorded: Mapping[str, NDArray[Any]], opening: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Records of a one-tick block whose first boundary was recomputed, because the integrator leaves them behind."""
+    return {field: opening[field][:, None] for field in recorded}
+
+
+def _without(alive: NDArray[np.bool_], stops: Mapping[int, Stop]) -> NDArray[np.bool_]:
+    if not stops:
+        return alive
+    running = alive.copy()
+    running[list(stops)] = False
+    return running

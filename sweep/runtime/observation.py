@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sweep.runtime.block import Block, BlockView
+from sweep.runtime.inputs import joined_inputs
 from sweep.runtime.trace import TraceColumn
 
 _PIECE_BYTES = 256 * 1024
@@ -15,7 +17,7 @@ _PIECE_BYTES = 256 * 1024
 
 
 class Observer(Protocol):
-    """What looks at completed steps."""
+    """What looks at completed steps; one without ``reads`` is served a full forward every tick."""
 
     def fold(self, view: BlockView) -> None:
         """Take in the completed steps of a view, in tick order."""
@@ -31,17 +33,19 @@ class Observation:
         observers: who looks.
         states: the trace's column of states.
         controls: the trace's column of controls.
+        others: the trace's column of other inputs, where there are any.
     """
 
-    def __init__(self, observers: Iterable[Observer], states: TraceColumn, controls: TraceColumn) -> None:
+    def __init__(self, observers: Iterable[Observer], states: TraceColumn, controls: TraceColumn,
+                 others: TraceColumn | None = None) -> None:  # fmt: skip
         self._observers = tuple(observers)
-        self._states, self._controls = states, controls
+        self._states, self._controls, self._others = states, controls, others
         self._waiting: list[BlockView] = []
         self._bytes = 0
 
     def take(self, view: BlockView) -> None:
         """Take a block's completed steps."""
-        if view.settled is not None:
+        if view.settled is not None or view.closing:
             self.flush()
             self._observe(view)
             return
@@ -63,12 +67,22 @@ class Observation:
             observer.fold(view)
         self._states.append([view.boundaries[:, 1:]], view.settled)  # 12 TraceRecord
         self._controls.append([view.controls], view.settled)
+        if self._others is not None:
+            self._others.append([np.concatenate(view.inputs.others, axis=2)], view.settled)
 
 
 def _joined(views: list[BlockView]) -> BlockView:
     """Successive blocks that all lanes lived through, as one."""
     first = views[0]
-    boundaries = np.concatenate([first.boundaries, *(view.boundaries[:, 1:] for view in views[1:])], axis=1)
-    controls = np.concatenate([view.controls for view in views], axis=1)
-    block = Block(first.block.start, views[-1].block.stop)
-    return BlockView(block=block, boundaries=boundaries, controls=controls, alive=first.alive)
+    return BlockView(
+        block=Block(first.block.start, views[-1].block.stop),
+        boundaries=_rejoined([view.boundaries for view in views]),
+        inputs=joined_inputs([view.inputs for view in views]),
+        alive=first.alive,
+        derived={field: _rejoined([view.derived[field] for view in views]) for field in first.derived},
+    )
+
+
+def _rejoined(blocks: list[NDArray[Any]]) -> NDArray[Any]:
+    """Boundaries of successive blocks: the last of one is the first of the next."""
+    return np.concatenate([blocks[0], *(block[:, 1:] for block in blocks[1:])], axis=1)

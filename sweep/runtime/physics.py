@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from sweep.plan.manifest import Manifest
 from sweep.runtime.block import Block
 from sweep.runtime.fault import Fault, FaultKind
+from sweep.runtime.inputs import BlockInputs, InputLayout
 from sweep.runtime.model_index import ModelIndex
 from sweep.runtime.phases import Phase
+from sweep.runtime.reads import StateLevel
 from sweep.runtime.resolve import start_state
 
 Floats = NDArray[np.float64]
@@ -24,6 +26,8 @@ _BOUNDARY = int(_STATE.mjSTATE_TIME | _STATE.mjSTATE_QPOS | _STATE.mjSTATE_QVEL 
 _LARGEST = 1e10  # MuJoCo's own bound for a bad value, mjMAXVAL
 _COUNT = 1  # column of a warning's counter beside its last info
 _DIVERGENCE = ("BADQPOS", "BADQVEL", "BADQACC", "BADCTRL")
+_KEPT = ("eq_active", "mocap_pos", "mocap_quat")
+_STAGES = {StateLevel.VELOCITY: mujoco.mjtStage.mjSTAGE_VEL, StateLevel.FULL: mujoco.mjtStage.mjSTAGE_ACC}
 _WARNINGS = [name.removeprefix("mjWARN_") for name in mujoco.mjtWarning.__members__ if name != "mjNWARNING"]
 
 
@@ -34,19 +38,23 @@ class LanePhysics:
         manifests: each lane's manifest; they share a layout.
         model: the nominal model.
         threads: threads of one call; they never change bits.
+        layout: what is fed to physics beside controls.
 
     Attributes:
         resting_controls: ``(lanes, nu)`` controls of actuators that nobody drives.
     """
 
-    def __init__(self, manifests: Sequence[Manifest], model: mujoco.MjModel, threads: int) -> None:
+    def __init__(self, manifests: Sequence[Manifest], model: mujoco.MjModel, threads: int, layout: InputLayout) -> None:
         self.model = model
+        self.layout = layout
+        self._spec = layout.spec
         self.lanes = len(manifests)
         self._batch: Any = batch.Batch(model, self.lanes, threads)
         self._set_start(manifests)
         self._edit_models(manifests)
         self.resting_controls: Floats = self._batch.bind("ctrl").copy()
         self._records: dict[int, Floats] = {}
+        self._held: dict[str, NDArray[Any]] = {}
         self._width = int(mujoco.mj_stateSize(model, _BOUNDARY))
         size = mujoco.mj_stateSize
         # TIME, QPOS, QVEL and ACT lead a row of the batch in the order they have in a boundary row.
@@ -62,47 +70,104 @@ class LanePhysics:
         saved: Floats = self._batch.state.copy()
         return saved
 
-    def advance(self, block: Block, controls: Floats, alive: NDArray[np.bool_], into: Floats) -> dict[int, Fault]:
+    def inputs(self, block: Block) -> BlockInputs:
+        """What a block is fed if nothing changes it: resting controls, no wrenches, switches and poses as they are."""
+        length, layout = block.length, self.layout
+        state = {field: self._batch.bind(field) for field in _KEPT}
+        controls = np.repeat(self.resting_controls[:, None], length, axis=1)
+        return BlockInputs(
+            controls=controls,
+            wrenches=np.zeros((self.lanes, length, self.model.nbody, 6)) if layout.wrenches else None,
+            equalities=np.repeat(state["eq_active"][:, None], length, axis=1) if layout.equalities else None,
+            positions=np.repeat(state["mocap_pos"][:, None], length + 1, axis=1) if layout.poses else None,
+            quaternions=np.repeat(state["mocap_quat"][:, None], length + 1, axis=1) if layout.poses else None,
+        )
+
+    def place(self, inputs: BlockInputs) -> None:
+        """Put the first step's wrenches, switches and poses into the rows; controls stay those of the step before."""
+        for field, part in (("xfrc_applied", inputs.wrenches), ("eq_active", inputs.equalities)):
+            if part is not None:
+                self._batch.bind(field)[:] = part[:, 0]
+        self.pose(inputs, 0)
+
+    def pose(self, inputs: BlockInputs, row: int, lanes: Any = slice(None)) -> None:
+        """Put the mocap poses of one row of the inputs in force."""
+        if inputs.positions is not None and inputs.quaternions is not None:
+            self._batch.bind("mocap_pos")[lanes] = inputs.positions[lanes, row]
+            self._batch.bind("mocap_quat")[lanes] = inputs.quaternions[lanes, row]
+
+    def forward(
+        self, level: StateLevel, fields: Sequence[str], alive: NDArray[np.bool_]
+    ) -> tuple[dict[str, Any], dict[int, str]]:
+        """Make derived state agree with the rows, for the lanes alive.
+
+        Nothing of the trajectory changes: the engine's forward is idempotent, and warnings that it raises are raised
+        again by the step that they belong to.
+
+        Returns:
+            A copy of each field, ``(lanes, ...)``, and MuJoCo's message for each lane in which it failed.
+        """
+        bound = {field: self._batch.bind(field) for field in fields}
+        warnings = self._batch.warning.copy()
+        failed: dict[int, str] = {}
+        try:
+            self._batch.forward(None if alive.all() else np.flatnonzero(alive), stage=_STAGES[level])
+        except batch.SimulationError as error:
+            failed = {int(lane): " ".join(str(self._batch.error(lane)).split()) for lane in error.ids}
+        self._batch.warning[:] = warnings
+        return {field: np.array(values) for field, values in bound.items()}, failed
+
+    def advance(
+        self, block: Block, inputs: BlockInputs, alive: NDArray[np.bool_], into: Floats, recorded: Sequence[str] = ()
+    ) -> tuple[dict[int, Fault], dict[str, NDArray[Any]]]:
         """Phase 7 of every tick of a block, for the lanes alive.
 
         Args:
             block: the ticks.
-            controls: ``(lanes, length, nu)``.
+            inputs: what each step is fed.
             alive: ``(lanes,)``.
             into: ``(lanes, length + 1, width)`` boundary rows; row 0 is the block's start and rows 1 .. are filled.
                 A lane that faults, or is not alive, repeats its last good boundary.
+            recorded: MjData fields that each step computes of the boundary it starts from.
 
         Returns:
-            The fault of each lane that diverged, overflowed or made MuJoCo fail.
+            The fault of each lane that diverged, overflowed or made MuJoCo fail; and the recorded fields,
+            ``(lanes, length, ...)``.
         """
-        everyone = bool(alive.all())
-        ids = None if everyone else np.flatnonzero(alive)
+        rows = inputs.rows()
+        ids = None if alive.all() else np.flatnonzero(alive)
         records = self._buffer(block.length, self.lanes if ids is None else len(ids))
+        found: dict[Any, Any] = {}
         failed: Sequence[int] = ()
         try:
-            self._batch.rollout(
+            found = self._batch.rollout(
                 block.length,
-                control=controls if ids is None else controls[ids],
-                record=(_BOUNDARY,),
+                control=rows if ids is None else rows[ids],
+                control_spec=self._spec,
+                record=(_BOUNDARY, *recorded),
                 ids=ids,
-                out={_BOUNDARY: records},
+                out=self._outputs(records, recorded, block.length),
             )
         except batch.SimulationError as error:
             failed = [int(lane) for lane in error.ids]
+            found = self._held
         if ids is None:
             into[:, 1:] = records
         else:
             into[:, 1:] = into[:, :1]
             into[ids, 1:] = records
-        faults = {lane: self._replay_error(lane, block, controls[lane], into[lane]) for lane in failed}
-        return faults | self._divergences(block, into, alive, skip=faults)
+        faults = {lane: self._replay_error(lane, block, rows[lane], into[lane]) for lane in failed}
+        derived = {field: self._scattered(found[field], ids) for field in recorded}
+        return faults | self._divergences(block, into, alive, skip=faults), derived
 
-    def rewind(self, lane: int, saved: Floats, controls: Floats) -> None:
-        """Put a lane where it is after ``controls (ticks, nu)`` from a saved state, bit for bit."""
+    def rewind(self, lane: int, saved: Floats, inputs: BlockInputs, steps: int) -> None:
+        """Put a lane where it is after the first steps of a block that began at a saved state, bit for bit."""
         self._batch.state[lane] = saved[lane]
         self._batch.warning[lane] = 0
-        if len(controls):
-            self._batch.rollout(len(controls), control=controls[None], record=(), ids=[lane])
+        if steps:
+            rows = inputs.rows()[lane : lane + 1, :steps]
+            self._batch.rollout(steps, control=rows, control_spec=self._spec, record=(), ids=[lane])
+        self.pose(inputs, steps, lane)
 
     def data(self, lane: int) -> tuple[mujoco.MjModel, mujoco.MjData]:
         """A private copy of a lane's model and state, derived state recomputed by mj_forward.
@@ -156,6 +221,26 @@ class LanePhysics:
             buffer = self._records[length] = np.empty((lanes, length, self._width))
         return buffer
 
+    def record_bytes(self, recorded: Sequence[str]) -> int:
+        """Bytes that records of derived fields need for each tick."""
+        return sum(self._batch.bind(field).nbytes for field in recorded)
+
+    def _outputs(self, records: Floats, recorded: Sequence[str], length: int) -> dict[Any, NDArray[Any]]:
+        """Where a rollout records; derived fields into fresh arrays, since their views outlive the block."""
+        self._held = {}
+        for field in recorded:
+            bound = self._batch.bind(field)
+            self._held[field] = np.zeros((len(records), length, *bound.shape[1:]), bound.dtype)
+        return {_BOUNDARY: records, **self._held}
+
+    def _scattered(self, records: NDArray[Any], ids: NDArray[np.intp] | None) -> NDArray[Any]:
+        """Records of some lanes as rows of all of them."""
+        if ids is None:
+            return records
+        everyone = np.zeros((self.lanes, *records.shape[1:]), records.dtype)
+        everyone[ids] = records
+        return everyone
+
     def _divergences(
         self, block: Block, into: Floats, alive: NDArray[np.bool_], skip: dict[int, Fault]
     ) -> dict[int, Fault]:
@@ -199,13 +284,12 @@ class LanePhysics:
             column -= int(count)
         raise AssertionError(column)
 
-    def _replay_error(self, lane: int, block: Block, controls: Floats, rows: Floats) -> Fault:
+    def _replay_error(self, lane: int, block: Block, inputs: Floats, rows: Floats) -> Fault:
         """A lane in which MuJoCo raised: the call left it where it began, so step it again to find the tick."""
         for step in range(block.length):
             try:
-                record = self._batch.rollout(
-                    1, control=controls[None, step : step + 1], record=(_BOUNDARY,), ids=[lane]
-                )
+                fed = inputs[None, step : step + 1]
+                record = self._batch.rollout(1, control=fed, control_spec=self._spec, record=(_BOUNDARY,), ids=[lane])
             except batch.SimulationError:
                 rows[step + 1 :] = rows[step]
                 message = " ".join(str(self._batch.error(lane)).split())

@@ -12,6 +12,7 @@ from sweep.plan.plan import Plan
 from sweep.results.record import RunRecord
 from sweep.runtime.batch import InstanceBatch
 from sweep.runtime.block import BlockView
+from sweep.runtime.reads import STATE_ONLY
 
 Floats = NDArray[np.float64]
 
@@ -39,6 +40,8 @@ class Recording:
 
 class _Recorder:
     """An Observer of one lane that keeps everything."""
+
+    reads = STATE_ONLY
 
     def __init__(self) -> None:
         self._states: list[Floats] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -10,8 +10,9 @@ from sweep.errors import Problem
 from sweep.plan.interactions import LimitExceededSpec
 from sweep.runtime.block import BlockView, as_slice
 from sweep.runtime.context import BatchContext, per_lane_values
-from sweep.runtime.fault import EpisodeEnd
 from sweep.runtime.model_index import ModelIndex
+from sweep.runtime.proposal import End, LaneProposal, Proposal
+from sweep.runtime.reads import STATE_ONLY
 
 
 class LimitExceeded:
@@ -23,30 +24,25 @@ class LimitExceeded:
         context: the batch.
     """
 
+    reads = STATE_ONLY
+
     def __init__(self, name: str, specs: Sequence[LimitExceededSpec], context: BatchContext) -> None:
         self.name = name
         self._columns = as_slice(context.position_columns(specs[0].joints))
         self._limit = per_lane_values(specs, lambda s: s.limit)[:, None, None]
-        self._reason, self._success = specs[0].reason, specs[0].success
+        self._end = End(reason=specs[0].reason, success=specs[0].success)
 
     @classmethod
     def problems(cls, spec: LimitExceededSpec, index: ModelIndex, path: str) -> list[Problem]:
         """What of a spec does not fit the model."""
         return index.joint_problems(f"{path}.joints", spec.joints)
 
-    def evaluate(self, view: BlockView) -> dict[int, EpisodeEnd]:
-        """Phase 9 of every tick of a block: the first end proposed in each lane."""
+    def propose(self, view: BlockView) -> Iterator[LaneProposal]:
+        """The first end of each lane; see :class:`sweep.runtime.domain.Interaction`."""
         exceeded = np.abs(view.after(self._columns)) > self._limit
         if not exceeded.any():
-            return {}
-        outside = exceeded.any(axis=2) & view.alive[:, None]
+            return
+        outside = exceeded.any(axis=2)
         first = outside.argmax(axis=1)
-        return {
-            int(lane): EpisodeEnd(
-                tick=view.block.start + int(first[lane]),
-                component=self.name,
-                reason=self._reason,
-                success=self._success,
-            )
-            for lane in np.flatnonzero(outside.any(axis=1))
-        }
+        for lane in np.flatnonzero(outside.any(axis=1)).tolist():
+            yield LaneProposal(lane, view.block.start + int(first[lane]), self.name, Proposal(end=self._end))

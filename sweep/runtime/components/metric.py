@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sweep.plan.sections import MetricSpec
 from sweep.runtime.block import BlockView, as_slice
 from sweep.runtime.context import BatchContext
+from sweep.runtime.reads import STATE_ONLY
 
 Floats = NDArray[np.float64]
 
@@ -29,6 +30,8 @@ class Metric:
         spec: the metric, which all lanes share.
         context: the batch.
     """
+
+    reads = STATE_ONLY
 
     def __init__(self, spec: MetricSpec, context: BatchContext) -> None:
         self.spec = spec
