@@ -8,15 +8,15 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from sweep.errors import GridError, Problem, did_you_mean
+from sweep.errors import GridError, InvalidInputError, Problem, did_you_mean
 
 
 def problems_of_validation(error: ValidationError, model: type[BaseModel]) -> list[Problem]:
     """One problem per place: alternatives of one value are not repeated."""
     problems: dict[str, Problem] = {}
     for detail in error.errors(include_url=False):
-        path, owner = _walk(detail["loc"], model)
-        problems.setdefault(path, Problem(path, _message(dict(detail), owner)))
+        path, owner, tags = _walk(detail["loc"], model)
+        problems.setdefault(path, Problem(path, _message(dict(detail), owner, tags)))
     return list(problems.values())
 
 
@@ -38,28 +38,35 @@ def duration_problems(path: str, read: Callable[[], object]) -> list[Problem]:
     return []
 
 
-def _message(detail: dict[str, Any], owner: type[BaseModel] | None) -> str:
+def _message(detail: dict[str, Any], owner: type[BaseModel] | None, tags: Sequence[str]) -> str:
     kind, found = detail["type"], detail["input"]
     if kind == "extra_forbidden":
         fields = [f.alias or n for n, f in owner.model_fields.items()] if owner else []
         return f"unknown key{did_you_mean(str(detail['loc'][-1]), fields)}"
     if kind == "union_tag_invalid":
-        tags = [tag.strip().strip("'") for tag in detail["ctx"]["expected_tags"].split(",")]
-        return f"unknown type {detail['ctx']['tag']!r}{did_you_mean(str(detail['ctx']['tag']), tags)}"
+        expected = [tag.strip().strip("'") for tag in detail["ctx"]["expected_tags"].split(",")]
+        return f"unknown type {detail['ctx']['tag']!r}{did_you_mean(str(detail['ctx']['tag']), expected)}"
     if kind == "union_tag_not_found":
-        return "needs a type, for example 'type: encoder'"
+        return "needs a type" + "".join(f", for example 'type: {tag}'" for tag in tags[:1])
     if kind == "missing":
         return "is required"
     if kind == "literal_error":
         options = [o.strip().strip("'") for o in detail["ctx"]["expected"].replace(" or ", ", ").split(",")]
         return f"{found!r} is not allowed{did_you_mean(str(found), options)}"
-    text = detail["msg"].removeprefix("Value error, ").removeprefix("time grid: ")
+    raised = detail.get("ctx", {}).get("error")
+    text = raised.problems[0].message if isinstance(raised, InvalidInputError) else detail["msg"]
+    text = text.removeprefix("Value error, ")
     text = text[:1].lower() + text[1:]
     return text if isinstance(found, dict | list | tuple) or repr(found) in text else f"{text}, not {found!r}"
 
 
-def _walk(loc: tuple[int | str, ...], model: type[BaseModel]) -> tuple[str, type[BaseModel] | None]:
-    """The path as a person writes it, without the tags that pydantic adds for unions, and the model it ends in."""
+def _walk(loc: tuple[int | str, ...], model: type[BaseModel]) -> tuple[str, type[BaseModel] | None, list[str]]:
+    """Where a problem is.
+
+    Returns:
+        The path as a person writes it, without the tags that pydantic adds for unions; the model it ends in; and, if it
+        ends in alternatives, their tags.
+    """
     words: list[str] = []
     current: Any = model
     owner: type[BaseModel] | None = model
@@ -73,7 +80,7 @@ def _walk(loc: tuple[int | str, ...], model: type[BaseModel]) -> tuple[str, type
             owner = current
             field = next((f for n, f in current.model_fields.items() if part in (n, f.alias)), None)
             words.append(f".{part}")
-            current = None if field is None else field.annotation
+            current = None if field is None else _plain(field.annotation)
         elif get_origin(current) is dict:
             words.append(f".{part}")
             current = _plain(get_args(current)[1])
@@ -81,15 +88,21 @@ def _walk(loc: tuple[int | str, ...], model: type[BaseModel]) -> tuple[str, type
             words.append(f"[{part}]")
     if _is_model(current):
         owner = current
-    return "".join(words).lstrip("."), owner
+    tags = [tag for member in _union_members(current) if _is_model(member) for tag in _tags(member)]
+    return "".join(words).lstrip("."), owner, tags
 
 
 def _plain(annotation: Any) -> Any:
-    return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+    """A type without its annotations, and without None where that is the only alternative."""
+    if get_origin(annotation) is Annotated:
+        return _plain(get_args(annotation)[0])
+    given = [member for member in _union_members(annotation) if member is not types.NoneType]
+    return _plain(given[0]) if len(given) == 1 else annotation
 
 
 def _union_members(annotation: Any) -> tuple[Any, ...]:
-    annotation = _plain(annotation)
+    if get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
     return get_args(annotation) if get_origin(annotation) in (Union, types.UnionType) else ()
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from sweep.plan.instants import LaneInstants
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceOutput:
@@ -18,6 +20,7 @@ class DeviceOutput:
         acquired_tick: tick of actual acquisition, -1 where absent.
         delivered_tick: tick of actual delivery, -1 where absent.
         index: acquisition number, 0 for an initial acquisition; -1 where absent.
+        clock: what the device's own clock says at each tick.
     """
 
     valid: Any
@@ -25,6 +28,16 @@ class DeviceOutput:
     acquired_tick: Any
     delivered_tick: Any
     index: Any
+    clock: LaneInstants | None = None
+
+    @property
+    def stamp_s(self) -> Any:
+        """The sample's time stamp: what the device's clock said at its acquisition [s]; NaN where absent."""
+        ticks = np.atleast_1d(self.acquired_tick)
+        stamps = np.where(
+            self.valid, np.nan if self.clock is None else self.clock.at(ticks), np.full(len(ticks), np.nan)
+        )
+        return stamps if np.ndim(self.valid) else float(stamps[0])
 
     def lane(self, lane: int) -> DeviceOutput:
         """One lane's output, as plain values and a copied vector."""
@@ -36,6 +49,7 @@ class DeviceOutput:
             acquired_tick=int(self.acquired_tick[lane]),
             delivered_tick=int(self.delivered_tick[lane]),
             index=int(self.index[lane]),
+            clock=None if self.clock is None else self.clock.lane(lane),
         )
 
     def substituted(self, dead: Any, by: int) -> DeviceOutput:

@@ -91,7 +91,7 @@ _FAR_BOTTOM = (
 _LOG_SERIES = tuple(1.0 / (2 * term + 1) for term in reversed(range(12)))
 _SQRT_HALF = 0.7071067811865476
 # ln 2 in two parts; the first has so few bits that its product with any exponent is exact.
-_LN2_HIGH, _LN2_LOW = float.fromhex("0x1.62e42fee00000p-1"), float.fromhex("0x1.a39ef35793c76p-33")
+LN2_HIGH, LN2_LOW = float.fromhex("0x1.62e42fee00000p-1"), float.fromhex("0x1.a39ef35793c76p-33")
 
 
 class Workspace:
@@ -168,7 +168,7 @@ def log_of(x: float) -> float:
         m, exponent = m * 2.0, exponent - 1
     s = (m - 1.0) / (m + 1.0)
     series = _polynomial(_LOG_SERIES, s * s) * s * 2.0
-    return (series + exponent * _LN2_LOW) + exponent * _LN2_HIGH
+    return (series + exponent * LN2_LOW) + exponent * LN2_HIGH
 
 
 def _polynomial(coefficients: Sequence[float], x: float) -> float:
@@ -225,8 +225,8 @@ def _log(x: Floats) -> Floats:
     series = _horner(_LOG_SERIES, s * s, np.empty_like(s))
     series *= s
     series *= 2.0
-    series += exponent * _LN2_LOW
-    series += exponent * _LN2_HIGH
+    series += exponent * LN2_LOW
+    series += exponent * LN2_HIGH
     return series
 
 

@@ -7,29 +7,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.plan.instants import LaneInstants
 from sweep.runtime.output import DeviceOutput
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 
 class SampleQueue:
-    """First in, first out, for many lanes.
+    """Samples of many lanes between acquisition and delivery, and the one that is visible.
 
     Args:
         lanes: number of lanes.
         width: numbers per sample.
         in_flight: samples of one lane that can be under way at once.
-
-    Attributes:
-        acquired: ``(lanes,)`` samples pushed so far.
+        overtaking: whether a sample may be delivered before one that was acquired earlier.
+        clock: what each lane's device clock says at a tick.
     """
 
-    def __init__(self, lanes: int, width: int, in_flight: int) -> None:
-        self.acquired = np.zeros(lanes, np.int64)
-        self._in_flight = in_flight
+    def __init__(self, lanes: int, width: int, in_flight: int, *, overtaking: bool = False,
+                 clock: LaneInstants | None = None) -> None:  # fmt: skip
+        self._overtaking, self._clock = overtaking, clock
+        # What is under way, and the sample that is visible meanwhile.  Those that overtook it were acquired within its
+        # own journey, so there are no more of them than can be under way.
+        self._kept = (2 if overtaking else 1) * in_flight + 1
+        self._pushed = np.zeros(lanes, np.int64)
         self._rows = np.arange(lanes)  # of each lane's first slot
-        self._pushed = 0  # by every lane, as long as all lanes push alike
+        self._pushed_by_all = 0  # as long as all lanes push alike
         self._even = True
         self._all_valid = False
         self._capacity = 0
@@ -37,40 +42,36 @@ class SampleQueue:
         # Per slot: delivery tick (-1: never used), acquisition tick, acquisition number.
         self._slots: Ints = np.zeros((3, lanes, 0), np.int64)
 
-    def push(self, values: Floats, acquired: Ints, delivered: Ints, index: Ints, counts: Ints | None) -> None:
+    def push(self, values: Floats, acquired: Ints, delivered: Ints, index: Ints, sent: Bools | None = None) -> None:
         """Send samples off.
 
         Args:
             values: ``(lanes, samples, width)``.
             acquired: ``(lanes or 1, samples)`` tick of acquisition.
-            delivered: ``(lanes, samples)`` tick of delivery, never decreasing within a lane.
+            delivered: ``(lanes, samples)`` tick of delivery; never decreasing within a lane unless samples overtake.
             index: ``(lanes or 1, samples)`` acquisition number.
-            counts: how many of them are each lane's, the leading ones; None means all.
+            sent: ``(lanes, samples)`` which of them are each lane's, and not lost; None means all.
         """
         samples = values.shape[1]
-        # What is under way, the sample that is visible meanwhile, and the new ones all have a place.
-        if self._in_flight + 1 + samples > self._capacity:
-            self._resize(self._in_flight + 1 + 2 * samples)
-        if counts is None and self._even:
+        if self._kept + samples > self._capacity:
+            self._resize(self._kept + 2 * samples)
+        if sent is None and self._even:
             place = self._place(samples)
             self._values[:, place] = values
             delivery, acquisition, number = self._slots
             delivery[:, place], acquisition[:, place], number[:, place] = delivered, acquired, index
-            self.acquired += samples
             self._pushed += samples
+            self._pushed_by_all += samples
             return
-        self._push_ragged(values, (delivered, acquired, index), counts)
+        self._push_ragged(values, (delivered, acquired, index), sent)
 
     def visible(self, tick: Ints) -> DeviceOutput:
-        """The last sample delivered by ``tick (lanes,)`` in each lane."""
+        """The sample that is visible in each lane after DeviceUpdate of ``tick (lanes,)``."""
         if not self._capacity:
             self._resize(1)
-        pending = np.add.reduce(self._slots[0] > tick[:, None], axis=1)
-        ordinal = self.acquired - 1 - pending
-        place = ordinal % self._capacity + self._rows
+        place, valid = self._last_arrival(tick) if self._overtaking else self._last_in_order(tick)
         values = self._values.reshape(-1, self._values.shape[2]).take(place, axis=0)
         delivered, acquired, index = self._slots.reshape(3, -1).take(place, axis=1)
-        valid = ordinal >= 0
         # What was visible once stays so, or is replaced: the check is over once it has passed.
         self._all_valid = self._all_valid or bool(valid.all())
         if not self._all_valid:
@@ -78,34 +79,51 @@ class SampleQueue:
             delivered, acquired, index = (np.where(valid, a, -1) for a in (delivered, acquired, index))
         for array in (valid, values, acquired, delivered, index):
             array.flags.writeable = False  # several controllers may read it
-        return DeviceOutput(valid=valid, values=values, acquired_tick=acquired, delivered_tick=delivered, index=index)
+        return DeviceOutput(valid=valid, values=values, acquired_tick=acquired, delivered_tick=delivered, index=index,
+                            clock=self._clock)  # fmt: skip
 
-    def delivered_by(self, lane: int, tick: int) -> int:
-        """How many of a lane's samples were delivered by ``tick``."""
-        return int(self.acquired[lane]) - int((self._slots[0, lane] > tick).sum())
+    def waiting(self, lane: int, tick: int) -> tuple[int, int]:
+        """A lane's samples that are delivered after ``tick``: how many, and how many ticks they travel all together."""
+        delivered, acquired, _ = self._slots[:, lane]
+        late = delivered > tick
+        return int(late.sum()), int((delivered - acquired)[late].sum())
+
+    def _last_in_order(self, tick: Ints) -> tuple[Ints, Bools]:
+        """Where the last sample is that was delivered by ``tick``, and whether there is one: the order is known."""
+        pending = np.add.reduce(self._slots[0] > tick[:, None], axis=1)
+        ordinal = self._pushed - 1 - pending
+        return ordinal % self._capacity + self._rows, ordinal >= 0
+
+    def _last_arrival(self, tick: Ints) -> tuple[Ints, Bools]:
+        """The same if samples overtake: the last arrival wins, of several at once the one acquired last."""
+        delivery, _, number = self._slots
+        arrived = np.where(delivery <= tick[:, None], delivery, -1)
+        last = np.maximum.reduce(arrived, axis=1)
+        newest = np.where(arrived == last[:, None], number, -1).argmax(axis=1)
+        return newest + self._rows, last >= 0
 
     def _place(self, samples: int) -> Any:
-        start = self._pushed % self._capacity
+        start = self._pushed_by_all % self._capacity
         if start + samples <= self._capacity:
             return slice(start, start + samples)
         return (start + np.arange(samples)) % self._capacity
 
-    def _push_ragged(self, values: Floats, slots: tuple[Ints, Ints, Ints], counts: Ints | None) -> None:
+    def _push_ragged(self, values: Floats, slots: tuple[Ints, Ints, Ints], sent: Bools | None) -> None:
         self._even = False
-        samples = values.shape[1]
-        counts = np.full(len(self.acquired), samples) if counts is None else counts
-        lane, row = np.nonzero(np.arange(samples) < counts[:, None])
-        place = (self.acquired[lane] + row) % self._capacity
+        sent = np.ones(values.shape[:2], bool) if sent is None else sent
+        behind = np.add.accumulate(sent, axis=1, dtype=np.int64)
+        lane, row = np.nonzero(sent)
+        place = (self._pushed[lane] + behind[lane, row] - 1) % self._capacity
         self._values[lane, place] = values[lane, row]
         for own, given in zip(self._slots, slots, strict=True):
-            own[lane, place] = np.broadcast_to(given, values.shape[:2])[lane, row]
-        self.acquired += counts
+            own[lane, place] = np.broadcast_to(given, sent.shape)[lane, row]
+        self._pushed += behind[:, -1]
 
     def _resize(self, capacity: int) -> None:
         lanes, old, width = self._values.shape
         values, slots = np.full((lanes, capacity, width), np.nan), np.full((3, lanes, capacity), -1, np.int64)
         if old:
-            ordinals = self.acquired[:, None] - 1 - np.arange(old)
+            ordinals = self._pushed[:, None] - 1 - np.arange(old)
             lane, back = np.nonzero(ordinals >= 0)
             ordinal = ordinals[lane, back]
             values[lane, ordinal % capacity] = self._values[lane, ordinal % old]

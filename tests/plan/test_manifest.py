@@ -112,7 +112,8 @@ def test_problems_with_the_model_come_at_once_too():
 
 def test_an_unknown_fallback_names_those_that_exist():
     assert (
-        "There is: hold, zero" in problems(changed("components.drive.fallback", "brake"))["components.drive.fallback"]
+        "There is: hold, zero, brake"
+        in problems(changed("components.drive.fallback", "coast"))["components.drive.fallback"]
     )
 
 

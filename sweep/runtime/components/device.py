@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,21 +13,25 @@ from numpy.typing import NDArray
 from sweep.errors import Problem
 from sweep.plan.clock import GridSchedule
 from sweep.plan.device import DeviceSpec
+from sweep.plan.instants import LaneInstants
 from sweep.plan.lane_clock import LaneSchedule
 from sweep.plan.streams import stream_key
 from sweep.plan.units import exact_seconds
 from sweep.results.record import StreamReceipt
-from sweep.runtime.block import BlockView
-from sweep.runtime.context import BatchContext, per_lane_values
+from sweep.runtime.block import Block, BlockView
+from sweep.runtime.channel import LOST, Channel, drawn
+from sweep.runtime.context import BatchContext
 from sweep.runtime.model_index import ModelIndex
 from sweep.runtime.noise import LaneStream
 from sweep.runtime.output import DeviceOutput
 from sweep.runtime.reads import STATE_ONLY, Reads
-from sweep.runtime.trace import TraceColumn, TraceEvent
+from sweep.runtime.sample_log import SampleLog
+from sweep.runtime.trace import TraceColumn
 from sweep.runtime.transport import SampleQueue
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 
 class Device(ABC):
@@ -46,14 +51,12 @@ class Device(ABC):
         self.name = name
         self.width = width
         self.grid = context.grid
+        self._specs = specs
         self._initial = specs[0].initial_acquisition
         self._first = 0 if self._initial else 1
         self._schedules = [spec.schedule(context.grid, name) for spec in specs]
         self.schedule = LaneSchedule.of(self._schedules)
-        self._latency: Ints = per_lane_values(specs, lambda s: s.latency_ticks(context.grid), np.int64)
-        self._latency_s = [exact_seconds(spec.latency_s) for spec in specs]
         self._lane_column = np.arange(context.lanes)[:, None]
-        self._latency_column = self._latency[:, None]
         # Lanes that share one schedule share one row of ticks and draws.
         self._draw_offset = self.schedule.draw_offset[: 1 if self.schedule.uniform else None, None]
         self.streams = {
@@ -64,9 +67,22 @@ class Device(ABC):
             stream: LaneStream([stream_key(seed, name, stream) for seed in context.seeds], width, first=0)
             for stream in specs[0].episode_streams
         }
-        self._queue = SampleQueue(context.lanes, width, _in_flight(self._schedules, self._latency))
+        latencies = [exact_seconds(spec.latency_s) for spec in specs]
+        self._channel = Channel(name, specs, context, latencies, first=self._first)
+        disabled = np.array([not spec.enabled for spec in specs])
+        self._disabled = disabled if disabled.any() else None
+        # Whether every sample is delivered, and after the same time.
+        self._steady = self._channel.steady and self._disabled is None
+        self._lossless = all(spec.lossless for spec in specs)
+        self._clock = LaneInstants.of([spec.stamped(context.grid.timestep) for spec in specs])
+        in_flight = _in_flight(self._schedules, self._channel.longest) + self._initial
+        self._queue = SampleQueue(
+            context.lanes, width, in_flight, overtaking=self._channel.overtaking, clock=self._clock
+        )
+        # Per lane: samples acquired, samples lost, ticks that those which are not lost travel all together.
+        self._acquired, self._lost, self._travel = np.zeros((3, context.lanes), np.int64)
         self._column = TraceColumn(context.lanes, 3 + width)
-        self._events: list[tuple[Ints, Ints, Ints, Floats, Ints]] | None = [] if context.keep_events else None
+        self._log = SampleLog(context.lanes, width) if context.keep_events else None
 
     @classmethod
     @abstractmethod
@@ -83,33 +99,50 @@ class Device(ABC):
 
     def draw(self, stream: str, draws: Ints) -> Floats:
         """Noise of a stream, ``(lanes, samples, width)``; not to be changed."""
-        if self.schedule.uniform:
-            first = int(draws[0, 0])
-            return self.streams[stream].view(first, int(draws[0, -1]) - first + 1)
-        return self.streams[stream].rows(draws)
+        return drawn(self.streams[stream], draws)
 
-    def update(self, view: BlockView) -> None:
-        """Phase 5 of every tick of a block."""
-        due = self.schedule.due(view.block.start, view.block.stop)
+    def due(self, block: Block) -> tuple[Ints, Ints, Bools | None]:
+        """Draws and ticks, ``(lanes or 1, samples)`` each, due in a block, and which are a lane's own; None if all."""
+        due = self.schedule.due(block.start, block.stop)
         draws, ticks, valid = due.indices + self._draw_offset, due.ticks, due.valid
-        if self._initial and view.block.start == 0:
+        if self._initial and block.start == 0:
             zero = np.zeros((len(draws), 1), np.int64)
             draws, ticks = np.hstack([zero, draws]), np.hstack([zero, ticks])
             valid = None if valid is None else np.hstack([zero == 0, valid])
+        return draws, ticks, valid
+
+    def update(self, view: BlockView) -> None:
+        """Phase 5 of every tick of a block."""
+        draws, ticks, valid = self.due(view.block)
         if not ticks.shape[1]:
             return
         if view.through is not None:
             valid = (ticks <= view.through[:, None]) & (True if valid is None else valid)
-        self._acquire(view, draws, ticks, None if valid is None else valid.sum(axis=1))
+        self._acquire(view, draws, ticks, valid)
 
-    def _acquire(self, view: BlockView, draws: Ints, ticks: Ints, counts: Ints | None) -> None:
+    def _acquire(self, view: BlockView, draws: Ints, ticks: Ints, valid: Bools | None) -> None:
+        counts = None if valid is None else valid.sum(axis=1)
         values = self.imperfect(self.measure(view, ticks), draws)
-        delivered = ticks + self._latency_column
-        self._queue.push(values, ticks, delivered, draws, counts)
-        self._column.append([draws, ticks, delivered, values], counts)
-        if self._events is not None:
-            kept = np.full(len(values), values.shape[1]) if counts is None else counts
-            self._events.append((draws, ticks, delivered, values, kept))
+        arrivals = self._channel.arrivals(ticks, draws, counts)
+        sent = valid if self._steady else self._sent(ticks, arrivals, valid)
+        self._queue.push(values, ticks, arrivals, draws, sent)
+        self._acquired += ticks.shape[1] if counts is None else counts
+        self._column.append([draws, ticks, arrivals, values], counts)
+        if self._log is not None:
+            self._log.append(draws, ticks, arrivals, values, counts)
+
+    def _sent(self, ticks: Ints, arrivals: Ints, valid: Bools | None) -> Bools | None:
+        """Which samples are on their way, None if all; and the account of them."""
+        if self._disabled is not None:
+            arrivals[self._disabled] = LOST
+        if self._lossless and valid is None:
+            self._travel += np.add.reduce(arrivals - ticks, axis=1)
+            return None
+        kept = arrivals != LOST
+        sent: Bools = kept if valid is None else kept & valid
+        self._travel += np.add.reduce(arrivals - ticks, axis=1, where=sent)
+        self._lost += np.add.reduce(~kept if valid is None else valid & ~kept, axis=1)
+        return sent
 
     def output(self, tick: Ints) -> DeviceOutput:
         """What is visible in each lane after DeviceUpdate of ``tick (lanes,)``."""
@@ -122,44 +155,54 @@ class Device(ABC):
     def receipts(self, lane: int) -> dict[str, StreamReceipt]:
         """Which draws the lane used, by stream."""
         # One draw per acquisition, in order, from the first.
-        count = int(self._queue.acquired[lane])
+        first, count = self._first, int(self._acquired[lane])
         receipts = {name: stream.receipt(lane, 0, 1) for name, stream in self.episode_streams.items()}
-        return receipts | {name: stream.receipt(lane, self._first, count) for name, stream in self.streams.items()}
+        receipts |= {name: stream.receipt(lane, first, count) for name, stream in self.streams.items()}
+        return receipts | self._channel.receipts(lane, first, count)
 
     def summary(self, lane: int, tick: int) -> dict[str, float]:
-        """Counts and actual latency [s] of samples up to DeviceUpdate of ``tick``."""
-        acquired = int(self._queue.acquired[lane])
-        delivered = self._queue.delivered_by(lane, tick)
+        """Counts, and mean actual latency [s], of samples up to DeviceUpdate of ``tick``."""
+        acquired, lost = int(self._acquired[lane]), int(self._lost[lane])
+        waiting, ahead = self._queue.waiting(lane, tick)
+        delivered = acquired - lost - waiting
         summary = {"acquired": float(acquired), "delivered": float(delivered)}
+        if not self._specs[lane].lossless:
+            summary["lost"] = float(lost)
         if delivered:
-            summary["latency_actual_s"] = self.grid.time_s(int(self._latency[lane]))
+            travel = acquired * int(self._channel.latency[lane]) if self._steady else int(self._travel[lane])
+            summary["latency_actual_s"] = float((travel - ahead) * self.grid.timestep / delivered)
         return summary
 
-    def in_flight(self, lane: int, tick: int) -> int:
-        """Samples that were acquired but not delivered by DeviceUpdate of ``tick``."""
-        return int(self._queue.acquired[lane]) - self._queue.delivered_by(lane, tick)
+    def event_table(self, lane: int) -> dict[str, NDArray[Any]]:
+        """The lane's samples in the order of acquisition, by column.
 
-    def events(self, lane: int, episode: int) -> Iterator[TraceEvent]:
-        """The lane's samples, each with its four times."""
-        schedule, offset = self._schedules[lane], int(self.schedule.draw_offset[lane])
-        for draws, ticks, delivered, values, counts in self._events or ():
-            for row in range(int(counts[lane])):
-                shared = min(lane, len(draws) - 1)
-                draw, tick = int(draws[shared, row]), int(ticks[shared, row])
-                data: Mapping[str, Any] = {
-                    "index": draw,
-                    "nominal_acquisition_s": 0.0 if draw == 0 else schedule.nominal_s(draw - offset),
-                    "actual_acquisition_s": self.grid.time_s(tick),
-                    "requested_delivery_s": float(tick * self.grid.timestep + self._latency_s[lane]),
-                    "actual_delivery_s": self.grid.time_s(int(delivered[lane, row])),
-                    "acquired_tick": tick,
-                    "delivered_tick": int(delivered[lane, row]),
-                    "values": tuple(values[lane, row].tolist()),
-                }
-                yield TraceEvent(kind="sample", episode_index=episode, tick=tick, component=self.name, data=data)
+        Returns:
+            ``index`` (acquisition number), ``nominal_acquisition_s``, ``actual_acquisition_s``,
+            ``requested_delivery_s``, ``actual_delivery_s`` (NaN: lost), ``acquired_tick``, ``delivered_tick`` (-1:
+            lost), ``values (n, width)``; ``stamp_s`` where the device's clock is not right, and ``lost`` where samples
+            can be.
+        """
+        log = self._log or SampleLog(len(self._specs), self.width)
+        draws, ticks, arrivals, values = log.lane(lane)
+        spec, schedule = self._specs[lane], self._schedules[lane]
+        time = LaneInstants.of([(self.grid.timestep, Fraction(0))])
+        nominal = LaneInstants.of([(schedule.period, schedule.phase)])
+        lost = arrivals == LOST
+        table = {
+            "index": draws,
+            "nominal_acquisition_s": np.where(draws == 0, 0.0, nominal.at(draws - self.schedule.draw_offset[lane])),
+            "actual_acquisition_s": time.at(ticks),
+            "requested_delivery_s": self._channel.deadlines_s(lane, ticks, draws),
+            "actual_delivery_s": np.where(lost, np.nan, time.at(arrivals)),
+            "acquired_tick": ticks,
+            "delivered_tick": arrivals,
+            "values": values,
+        }
+        stamps = {} if spec.true_clock else {"stamp_s": self._clock.lane(lane).at(ticks)}
+        return table | stamps | ({} if spec.lossless else {"lost": lost})
 
 
-def _in_flight(schedules: Sequence[GridSchedule], latency: Ints) -> int:
-    """The most samples of one lane that can be under way at once."""
+def _in_flight(schedules: Sequence[GridSchedule], longest: Ints) -> int:
+    """The most scheduled samples of one lane that can be under way at once; ``longest (lanes,)`` in ticks."""
     periods = [schedule.period // schedule.grid.timestep for schedule in schedules]
-    return max(int(ticks) // int(period) + 1 for ticks, period in zip(latency, periods, strict=True))
+    return max(int(ticks) // int(period) + 1 for ticks, period in zip(longest, periods, strict=True))
