@@ -22,7 +22,8 @@ class Command:
         source_sequence: the sender's own count; the acceptance number if it keeps none.
         sequenced: whether the sender counts by itself; only then can a later arrival be stale.
         from_outside: whether a producer sent it, not a controller of the Plan.
-        acceptance: the run-unique number it was accepted under.
+        acceptance: the number it was accepted under, unique in the session; below zero for a controller's command,
+            which nobody is told, since its own count identifies it.
     """
 
     target: str
