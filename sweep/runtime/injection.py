@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,7 +14,22 @@ from sweep.errors import InvalidInputError, Problem, did_you_mean
 from sweep.plan.claims import RESOURCES, ActuatorActivation, JointKinematics, MocapPose, StateResource
 from sweep.runtime.model_index import ModelIndex
 
-Write = tuple[str, Any, NDArray[np.float64]]
+Floats = NDArray[np.float64]
+Write = tuple[str, Any, Floats]
+"""A field of MjData, where in it, and what."""
+
+UNIT_TOLERANCE = 1e-6
+"""How far from 1 the length of an injected quaternion may be; it is written as it is given, bit for bit."""
+
+_JOINT = mujoco.mjtJoint
+_JOINT_WIDTHS = {
+    int(_JOINT.mjJNT_FREE): (7, 6),
+    int(_JOINT.mjJNT_BALL): (4, 3),
+    int(_JOINT.mjJNT_SLIDE): (1, 1),
+    int(_JOINT.mjJNT_HINGE): (1, 1),
+}
+_QUATERNIONS = {(7, 6): slice(3, 7), (4, 3): slice(0, 4)}
+"""Where in the positions of a joint its orientation stands."""
 
 
 def resource_of(text: str | StateResource) -> StateResource:
@@ -21,9 +38,9 @@ def resource_of(text: str | StateResource) -> StateResource:
     Raises:
         InvalidInputError: no such kind of resource.
     """
-    if isinstance(text, StateResource):
+    if isinstance(text, RESOURCES):
         return text
-    kind, _, name = text.partition(":")
+    kind, _, name = str(text).partition(":")
     kinds = {resource.kind: resource for resource in RESOURCES}
     if kind not in kinds or not name:
         message = f"{text!r} is not kind:name{did_you_mean(kind, list(kinds))}"
@@ -31,37 +48,70 @@ def resource_of(text: str | StateResource) -> StateResource:
     return kinds[kind](name)
 
 
-def writes_of(resource: StateResource, value: Any, index: ModelIndex) -> list[Write]:
-    """What to write where: (state field, columns, numbers).
+def refuse_claimed(resource: StateResource, claimed: Mapping[StateResource, str]) -> None:
+    """Leave a resource alone over which a component has authority.
 
     Raises:
-        InvalidInputError: no such element, or the value is not the complete resource.
+        InvalidInputError: naming the component.
     """
+    if resource in claimed:
+        message = f"is claimed by {claimed[resource]!r}, which would overwrite it"
+        raise InvalidInputError("injection", [Problem(str(resource), message)])
+
+
+def writes_of(resource: StateResource, value: Any, index: ModelIndex) -> list[Write]:
+    """What to write where.
+
+    Numbers need not be finite: a NaN is how a fault is provoked.
+
+    Raises:
+        InvalidInputError: no such element, the value is not the complete resource, or an orientation is no unit
+            quaternion.
+    """
+    return _WRITERS[type(resource)](resource, value, index)
+
+
+def _joint(resource: StateResource, value: Any, index: ModelIndex) -> list[Write]:
+    _known(resource, index.names("jnt"))
+    joint = index.model.joint(resource.name)
+    widths = _JOINT_WIDTHS[int(joint.type[0])]
+    qpos, qvel = _parts(resource, value, {"qpos": widths[0], "qvel": widths[1]})
+    if widths in _QUATERNIONS:
+        _check_unit(resource, "qpos", qpos[_QUATERNIONS[widths]])
+    return [("qpos", _from(joint.qposadr, qpos), qpos), ("qvel", _from(joint.dofadr, qvel), qvel)]
+
+
+def _mocap(resource: StateResource, value: Any, index: ModelIndex) -> list[Write]:
+    _known(resource, index.mocap_names())
+    row = int(index.model.body(resource.name).mocapid[0])
+    pos, quat = _parts(resource, value, {"mocap_pos": 3, "mocap_quat": 4})
+    _check_unit(resource, "mocap_quat", quat)
+    return [("mocap_pos", row, pos), ("mocap_quat", row, quat)]
+
+
+def _activation(resource: StateResource, value: Any, index: ModelIndex) -> list[Write]:
     model = index.model
-    if isinstance(resource, JointKinematics):
-        _known(resource, index.names("jnt"))
-        joint = model.joint(resource.name)
-        widths = {"qpos": len(joint.qpos0), "qvel": len(index._dofs(resource.name))}
-        places = {"qpos": int(joint.qposadr[0]), "qvel": int(joint.dofadr[0])}
-    elif isinstance(resource, MocapPose):
-        _known(resource, [n for i, n in enumerate(index.names("body")) if model.body_mocapid[i] >= 0])
-        row = int(model.body(resource.name).mocapid[0])
-        parts = _parts(resource, value, {"mocap_pos": 3, "mocap_quat": 4})
-        return [(field, row, numbers) for field, numbers in parts.items()]
-    else:
-        assert isinstance(resource, ActuatorActivation)
-        _known(resource, [n for i, n in enumerate(index.names("actuator")) if model.actuator_actnum[i] > 0])
-        actuator = model.actuator(resource.name).id
-        widths = {"act": int(model.actuator_actnum[actuator])}
-        places = {"act": int(model.actuator_actadr[actuator])}
-    parts = _parts(resource, value, widths)
-    return [(f, slice(places[f], places[f] + len(numbers)), numbers) for f, numbers in parts.items()]
+    _known(resource, [n for i, n in enumerate(index.names("actuator")) if model.actuator_actnum[i] > 0])
+    actuator = model.actuator(resource.name).id
+    (act,) = _parts(resource, value, {"act": int(model.actuator_actnum[actuator])})
+    return [("act", _from(model.actuator_actadr[[actuator]], act), act)]
 
 
-def _parts(resource: StateResource, value: Any, widths: Mapping[str, int]) -> dict[str, NDArray[np.float64]]:
-    """The complete value of a resource as one array per state field, in the order of ``widths``."""
+_WRITERS: dict[type[StateResource], Callable[[StateResource, Any, ModelIndex], list[Write]]] = {
+    JointKinematics: _joint,
+    MocapPose: _mocap,
+    ActuatorActivation: _activation,
+}
+
+
+def _from(address: NDArray[Any], numbers: Floats) -> slice:
+    return slice(int(address[0]), int(address[0]) + len(numbers))
+
+
+def _parts(resource: StateResource, value: Any, widths: Mapping[str, int]) -> list[Floats]:
+    """The complete value of a resource as one array per part, in the order of ``widths``."""
     if isinstance(value, Mapping):
-        given: Any = [value.get(field) for field in widths] if set(value) == set(widths) else []
+        given: Any = [value[part] for part in widths] if set(value) == set(widths) else []
     elif len(widths) > 1:
         given = value if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) else []
     else:
@@ -71,12 +121,19 @@ def _parts(resource: StateResource, value: Any, widths: Mapping[str, int]) -> di
     except (TypeError, ValueError):
         arrays = []
     if [array.shape for array in arrays] != [(width,) for width in widths.values()]:
-        expected = ", ".join(f"{field} ({width},)" for field, width in widths.items())
+        expected = ", ".join(f"{part} ({width},)" for part, width in widths.items())
         raise InvalidInputError("injection", [Problem(str(resource), f"give the complete resource: {expected}")])
-    return dict(zip(widths, arrays, strict=True))
+    return arrays
+
+
+def _check_unit(resource: StateResource, part: str, quaternion: Floats) -> None:
+    length = math.hypot(*quaternion)
+    if abs(length - 1) > UNIT_TOLERANCE:  # never true of NaN
+        message = f"the orientation in {part} must be a unit quaternion (w, x, y, z); its length is {length:g}"
+        raise InvalidInputError("injection", [Problem(str(resource), message)])
 
 
 def _known(resource: StateResource, names: Sequence[str]) -> None:
     if resource.name not in names:
-        message = f"there is none in the model{did_you_mean(resource.name, names)}"
+        message = f"there is none in the model{did_you_mean(resource.name, [name for name in names if name])}"
         raise InvalidInputError("injection", [Problem(str(resource), message)])

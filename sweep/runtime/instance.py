@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
+from operator import index as as_index
 from typing import Any
 
-import numpy as np
-
-from sweep.errors import EndedError, FaultedError, InvalidInputError, OwnershipError, Problem, did_you_mean
+from sweep.errors import EndedError, FaultedError, InvalidInputError, OwnershipError
 from sweep.plan.claims import StateResource
 from sweep.plan.plan import Plan
+from sweep.plan.problems import unknown_name
 from sweep.plan.streams import checked_seed
 from sweep.results.record import RunRecord, StreamReceipt
 from sweep.runtime.batch import InstanceBatch
+from sweep.runtime.batch_trace import BatchTrace
+from sweep.runtime.episode import Episode
+from sweep.runtime.external_input import ExternalInputs, InputProducer
 from sweep.runtime.fault import EpisodeEnd, Fault
-from sweep.runtime.injection import resource_of, writes_of
+from sweep.runtime.injection import refuse_claimed, resource_of, writes_of
 from sweep.runtime.mailbox import Mailbox
 from sweep.runtime.output import DeviceOutput
-from sweep.runtime.snapshot import SimulationSnapshot, snapshot_of
+from sweep.runtime.recent import BoundaryHistory
+from sweep.runtime.recorded_input import RecordedInput
+from sweep.runtime.snapshot import MujocoPhysicsStateSnapshot, SimulationSnapshot
 from sweep.runtime.trace import TraceEvent
 
 
 class SimulationInstance:
     """The live state of one episode of a Plan under a seed.
 
-    The thread that makes it owns it: ``step``, ``advance``, ``snapshot``, ``inject``, ``reset`` and ``events`` raise
-    :class:`OwnershipError` elsewhere.  :meth:`enqueue_external_input` is safe from any thread.
+    The thread that makes it owns it; elsewhere everything raises :class:`OwnershipError` but the ways in,
+    :meth:`enqueue_external_input` and :meth:`open_producer`, and what only says where the episode stands: ``tick``,
+    ``episode_index``, ``episode_time_s``, ``session_time_s``, ``seed``, ``fault`` and ``end``.
 
     Args:
         plan: what to simulate.
@@ -37,28 +44,26 @@ class SimulationInstance:
         self.plan = plan
         self._max_block = max_block
         self._owner = threading.current_thread()
-        self._episode = 0
-        self._past_ticks = 0
         self._past_events: list[TraceEvent] = []
         self._mailbox = Mailbox(plan.grid)
-        self._seed = plan.manifest.runtime.episode_seed if seed is None else seed
-        self._batch = self._new_episode()
+        seed = plan.manifest.runtime.episode_seed if seed is None else seed
+        self._episode = Episode.begin(plan, seed, self._mailbox, max_block)
+        self._inputs = ExternalInputs(self._mailbox, {n: d.width for n, d in self._batch.parts.drivers.items()})
 
     @property
     def seed(self) -> int:
         """The episode seed."""
-        return self._seed
+        return self._episode.seed
 
     @property
     def tick(self) -> int:
         """The boundary reached in this episode."""
-        stop = self._batch.stops.get(0)
-        return self._batch.tick if stop is None else stop.settled
+        return self._episode.tick
 
     @property
     def episode_index(self) -> int:
         """How many resets there were."""
-        return self._episode
+        return self._episode.index
 
     @property
     def episode_time_s(self) -> float:
@@ -68,18 +73,19 @@ class SimulationInstance:
     @property
     def session_time_s(self) -> float:
         """Simulated time of all episodes together [s]; it only grows."""
-        return self.plan.grid.time_s(self._past_ticks + self.tick)
+        episode = self._episode
+        return self.plan.grid.time_s(episode.past_ticks + episode.tick)
 
     @property
     def fault(self) -> Fault | None:
         """The fault, if the Instance is faulted."""
-        stop = self._batch.stops.get(0)
+        stop = self._episode.stop
         return stop if isinstance(stop, Fault) else None
 
     @property
     def end(self) -> EpisodeEnd | None:
         """The domain's end of the episode, if there was one."""
-        stop = self._batch.stops.get(0)
+        stop = self._episode.stop
         return stop if isinstance(stop, EpisodeEnd) else None
 
     @property
@@ -87,6 +93,18 @@ class SimulationInstance:
         """Digest of this episode's trace so far."""
         self._own("trace_digest")
         return self._batch.trace_digest(0)
+
+    @property
+    def record(self) -> RunRecord:
+        """What this episode has left behind so far."""
+        self._own("record")
+        return self._batch.record(0)
+
+    @property
+    def history(self) -> BoundaryHistory:
+        """The last boundaries of this episode."""
+        self._own("history")
+        return self._episode.history
 
     @property
     def stream_receipts(self) -> dict[str, StreamReceipt]:
@@ -99,11 +117,12 @@ class SimulationInstance:
         """Every metric folded over the steps so far."""
         self._own("metrics")
         self._batch.observation.flush()
-        return {name: metric.value(0) for name, metric in self._batch.metrics.items()}
+        return {name: metric.value(0) for name, metric in self._batch.parts.metrics.items()}
 
     def step(self) -> None:
-        """Advance one physics interval through the thirteen phases."""
-        self.advance(1)
+        """Advance one physics interval through the thirteen phases; see :meth:`advance`."""
+        self._own("step")
+        self._advance(1)
 
     def advance(self, ticks: int) -> None:
         """Advance by a number of steps, running the Plan's controllers after the steps they are due at.
@@ -115,13 +134,7 @@ class SimulationInstance:
             ValueError: a negative number.
         """
         self._own("advance")
-        if ticks < 0:
-            raise ValueError(f"an Instance advances by 0 or more ticks, not {ticks}")
-        if self.fault is not None:
-            raise FaultedError(f"the Instance is faulted ({self.fault}); reset() begins a new episode")
-        if self.end is not None:
-            raise EndedError(f"the episode ended at tick {self.end.tick} ({self.end.reason}); reset() begins a new one")
-        self._batch.advance(ticks)
+        self._advance(as_index(ticks))
 
     def run(self) -> RunRecord:
         """Run to the Plan's horizon and return the record."""
@@ -135,12 +148,13 @@ class SimulationInstance:
             seed: a new episode seed; the present one is kept by default.
         """
         self._own("reset")
-        seed = self._seed if seed is None else checked_seed(seed)
-        self._past_events = self.events() + self._cancelled()
-        self._past_ticks += self.tick
-        self._episode += 1
-        self._seed = seed
-        self._batch = self._new_episode()
+        old = self._episode
+        seed = old.seed if seed is None else checked_seed(seed)
+        new = Episode.begin(self.plan, seed, self._mailbox, self._max_block, after=old)
+        # What is accepted up to here is of the old episode, what comes later of the new one.
+        left = self._mailbox.cancel()
+        self._past_events += BatchTrace(old.batch, left).events(0, old.index)
+        self._episode = new
 
     def output(self, component_id: str) -> DeviceOutput:
         """What a device shows; reading advances nothing.
@@ -149,39 +163,55 @@ class SimulationInstance:
             InvalidInputError: no such device.
         """
         self._own("output")
-        device = self._batch.devices.get(component_id)
-        if device is None:
-            message = f"there is no device {component_id!r}{did_you_mean(component_id, list(self._batch.devices))}"
-            raise InvalidInputError("output", [Problem("", message)])
-        return self._batch.outputs()[component_id].lane(0)
+        shown = self._batch.outputs()
+        if component_id not in shown:
+            raise InvalidInputError("output", unknown_name("", "device", [component_id], list(shown)))
+        return shown[component_id].lane(0)
+
+    def outputs(self) -> dict[str, DeviceOutput]:
+        """What every device shows, by id; reading advances nothing."""
+        self._own("outputs")
+        return {name: output.lane(0) for name, output in self._batch.outputs().items()}
 
     def snapshot(self) -> SimulationSnapshot:
         """A coherent copy of the state; it changes nothing, the trace digest included."""
         self._own("snapshot")
-        _, data = self._batch.physics.data(0)
-        return snapshot_of(data, episode_index=self._episode, tick=self.tick, time_s=self.episode_time_s)
+        return self._episode.snapshot()
+
+    def physics_state(self) -> MujocoPhysicsStateSnapshot:
+        """A copy of MuJoCo's physics state, for diagnosis; NOT a checkpoint, see there.  It changes nothing."""
+        self._own("physics_state")
+        return self._episode.physics_state()
+
+    def restore_physics_state(self, state: MujocoPhysicsStateSnapshot) -> SimulationSnapshot:
+        """Overwrite positions, velocities and activations (diagnosis), and return the coherent state that results.
+
+        Nothing is rewound: see :class:`MujocoPhysicsStateSnapshot`.  No claim is touched, since what can be claimed,
+        the pose of a mocap body, is no part of the physics state.
+
+        Raises:
+            InvalidInputError: it is a state of another model.
+        """
+        self._own("restore_physics_state")
+        return self._episode.restore(state)
 
     def inject(self, resource: str | StateResource, value: Any) -> SimulationSnapshot:
         """Overwrite one complete resource (diagnosis), and return the coherent state that results.
 
         Args:
             resource: for example ``JointKinematics("hinge")`` or ``"joint_kinematics:hinge"``.
-            value: all of it: ``(qpos, qvel)`` of a joint, ``(pos, quat)`` of a mocap body, the activation of an
-                actuator; or a mapping ``{"qpos": ..., "qvel": ...}``.
+            value: all of it: ``(qpos, qvel)`` of a joint (7 and 6 numbers of a free one, 4 and 3 of a ball),
+                ``(mocap_pos, mocap_quat)`` of a mocap body, the activation of an actuator; or a mapping
+                ``{"qpos": ..., "qvel": ...}``.  Quaternions are (w, x, y, z) and of unit length.
 
         Raises:
-            InvalidInputError: no such resource, an incomplete value, or a resource that a component has claimed.
+            InvalidInputError: no such resource, an incomplete value, an orientation that is none, or a resource that
+                a component has claimed.
         """
         self._own("inject")
         resource = resource_of(resource)
-        claims = {c.resource: c.owner for n, s in self.plan.manifest.components.items() for c in s.claims(n)}
-        if resource in claims:
-            message = f"is claimed by {claims[resource]!r}, which would overwrite it"
-            raise InvalidInputError("injection", [Problem(str(resource), message)])
-        for field, columns, numbers in writes_of(resource, value, self._batch.context.index):
-            self._batch.physics.write(0, field, columns, numbers)
-        self._batch.boundary = self._batch.physics.boundary()
-        return self.snapshot()
+        refuse_claimed(resource, self.plan.manifest.claimed)
+        return self._episode.overwrite(writes_of(resource, value, self._batch.context.index))
 
     def enqueue_external_input(
         self,
@@ -194,6 +224,9 @@ class SimulationInstance:
     ) -> int:
         """Send a command to a driver, from any thread.  Nothing changes until the next ExternalInputCommit.
 
+        Sent while ``advance`` runs in another thread, it is committed at the start of a later block; for the very next
+        step, :meth:`open_producer`.
+
         Args:
             target: the driver's id.
             values: one number per control of the driver.
@@ -205,64 +238,65 @@ class SimulationInstance:
             The run-unique number it was accepted under.
 
         Raises:
-            InvalidInputError: no such driver, or another number of values.
+            InvalidInputError: no such driver, another number of values, or a source that is none.
             GridError: the effective time is negative or not a time.
             MailboxFullError: nothing was accepted.
         """
-        drivers = self._batch.drivers
-        if target not in drivers:
-            message = f"there is no driver {target!r}{did_you_mean(target, list(drivers))}"
-            raise InvalidInputError("external input", [Problem("", message)])
-        numbers = np.array(values, np.float64).reshape(-1)
-        if numbers.shape != (drivers[target].width,):
-            message = f"{len(numbers)} values for {target!r}, which has {drivers[target].width} controls"
-            raise InvalidInputError("external input", [Problem("", message)])
-        numbers.flags.writeable = False
-        return self._mailbox.enqueue(
-            target,
-            numbers,
-            source_id=source_id,
-            source_sequence=source_sequence,
-            effective_s=effective_time_s,
-        )
+        return self._inputs.enqueue(target, values, source_id, source_sequence, effective_time_s)
+
+    def open_producer(self, source_id: str) -> InputProducer:
+        """Announce input that may come at any time, from any thread, until the producer is closed.
+
+        While one is open, what it sends during ``advance`` is committed before the next step.
+
+        Raises:
+            InvalidInputError: a producer of this name is open already.
+        """
+        return self._inputs.open_producer(source_id)
+
+    @property
+    def recorded_inputs(self) -> tuple[RecordedInput, ...]:
+        """Everything committed from outside in this episode so far, in the order of commit."""
+        self._own("recorded_inputs")
+        return self._episode.recorded_inputs
+
+    def replay_inputs(self, records: Iterable[RecordedInput]) -> None:
+        """Accept recorded inputs once more, each with the acceptance number and the commit tick that it had.
+
+        In whatever order they come, the episode commits the same input at the same tick: under the same Plan and seed,
+        and if nothing was injected, its events and its trace digest are the recorded one's.  New input keeps getting
+        new numbers.
+
+        Args:
+            records: what :attr:`recorded_inputs` said, of this or another Instance, of any episode; their ticks must
+                lie ahead, so give them before the first step.
+
+        Raises:
+            InvalidInputError: every record whose tick is over, whose number another input of this episode has, or
+                that fits no driver; none was accepted.
+        """
+        self._own("replay_inputs")
+        self._inputs.replay(records, tick=self.tick, committed=self._episode.recorded_inputs)
 
     def events(self) -> list[TraceEvent]:
         """Everything that happened in this session so far: samples with their four times, committed inputs, ends,
         faults, cancellations; in the order of episodes, ticks and components.
         """
         self._own("events")
-        events = [e for device in self._batch.devices.values() for e in device.events(0, self._episode)]
-        events += [e for driver in self._batch.drivers.values() for e in driver.events(0, self._episode)]
-        stop = self._batch.stops.get(0)
-        if isinstance(stop, Fault):
-            data = {"phase": stop.phase.title, "kind": stop.kind, "message": stop.message}
-            events.append(self._event("fault", stop.tick, stop.component, data))
-        elif stop is not None:
-            events.append(
-                self._event("end", stop.tick, stop.component, {"reason": stop.reason, "success": stop.success})
-            )
-        return self._past_events + sorted(events, key=lambda e: (e.tick, e.component))
+        return self._past_events + BatchTrace(self._batch).events(0, self.episode_index)
 
-    def _cancelled(self) -> list[TraceEvent]:
-        """What the episode leaves behind in queues."""
-        tick, updated = self.tick, int(self._batch.outputs_tick(0))
-        cancelled = []
-        for name, device in self._batch.devices.items():
-            count = device.in_flight(0, updated)
-            if count:
-                cancelled.append(self._event("cancelled", tick, name, {"what": "samples", "count": count}))
-        commands = [c for driver in self._batch.drivers.values() for c in driver.in_flight()]
-        for command in [*commands, *self._mailbox.cancel()]:
-            data = {"what": "input", "source_id": command.source_id, "acceptance": command.acceptance}
-            cancelled.append(self._event("cancelled", tick, command.target, data))
-        return cancelled
+    @property
+    def _batch(self) -> InstanceBatch:
+        return self._episode.batch
 
-    def _event(self, kind: str, tick: int, component: str, data: dict[str, Any]) -> TraceEvent:
-        return TraceEvent(kind=kind, episode_index=self._episode, tick=tick, component=component, data=data)
-
-    def _new_episode(self) -> InstanceBatch:
-        # All but the mailbox is built anew, so that no trace of an earlier episode, however broken, is left in it.
-        return InstanceBatch([self.plan], [self._seed], self._max_block, keep_events=True, mailbox=self._mailbox)
+    def _advance(self, ticks: int) -> None:
+        if ticks < 0:
+            raise ValueError(f"an Instance advances by 0 or more ticks, not {ticks}")
+        if self.fault is not None:
+            raise FaultedError(f"the Instance is faulted ({self.fault}); reset() begins a new episode")
+        if self.end is not None:
+            raise EndedError(f"the episode ended at tick {self.end.tick} ({self.end.reason}); reset() begins a new one")
+        self._batch.advance(ticks)
 
     def _own(self, operation: str) -> None:
         caller = threading.current_thread()
