@@ -14,7 +14,7 @@ from pathlib import Path
 import sweep
 from sweep.digest import bytes_id, content_id
 from sweep.plan.plan import Plan
-from sweep.runtime.controller import load_controller
+from sweep.runtime.user_class import load_class
 
 OURS = ("plan", "runtime")
 """Our own packages whose source decides the bits."""
@@ -25,40 +25,48 @@ _LARGEST_DATA = 16 * 2**20
 
 
 def code_id(plan: Plan) -> str:
-    """Digest of MuJoCo, NumPy, our runtime and the user's controllers.
+    """Digest of MuJoCo, NumPy, our runtime, the user's classes and the packages that those name.
 
     It is that of the code a process has loaded: a file edited later counts once its module is loaded anew.
 
     Raises:
-        InvalidInputError: a controller cannot be imported.
+        InvalidInputError: a class cannot be imported.
     """
-    names = sorted({spec.class_ for spec in plan.manifest.controllers.values()})
-    classes = tuple(load_controller(name, plan.manifest.folder) for name in names)
+    names = plan.manifest.user_classes
+    classes = tuple(load_class(name, plan.manifest.folder, "__init__") for name in names)
     return _code_id(tuple(names), classes)
 
 
 def user_sources(plan: Plan) -> dict[str, Path]:
-    """The user's controller code and what it imported from beside itself: name relative to its import root, to file.
+    """The user's code and what it imported from beside itself: name relative to its import root, to file.
 
-    Controllers are imported first, because that is what puts the manifest's folder on the path.
+    Classes are imported first, because that is what puts the manifest's folder on the path.
     """
-    for spec in plan.manifest.controllers.values():
-        load_controller(spec.class_, plan.manifest.folder)
-    return dict(_sources(spec.class_ for spec in plan.manifest.controllers.values()))
+    for name in plan.manifest.user_classes:
+        load_class(name, plan.manifest.folder, "__init__")
+    return dict(_sources(plan.manifest.user_classes))
 
 
 @functools.lru_cache(maxsize=64)
 def _code_id(names: tuple[str, ...], classes: tuple[type, ...]) -> str:
-    # The classes are part of the key only: a reloaded module has new ones, and its source is read again.
-    del classes
+    # The classes are in the key so that a reloaded module, which has new ones, has its source read again.
+    packages = {name for cls in classes for name in getattr(cls, "packages", ())}
     files = {**dict(_own_sources()), **dict(_sources(names))}
     return content_id(
         {
             "mujoco": metadata.version("mujoco"),
             "numpy": metadata.version("numpy"),
+            **{name: _version(name) for name in packages},
             "files": {name: bytes_id(path.read_bytes()) for name, path in files.items()},
         }
     )
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "none"
 
 
 def _own_sources() -> Iterator[tuple[str, Path]]:

@@ -13,16 +13,14 @@ from sweep.digest import content_id
 from sweep.errors import InvalidInputError, Problem
 from sweep.execution.code import code_id
 from sweep.execution.provenance import provenance
+from sweep.plan.files import Files, with_digests
 from sweep.plan.manifest import Manifest, load_manifest
-from sweep.plan.plan import Plan
+from sweep.plan.plan import NOT_OF_THE_PLAN, Plan
 from sweep.results import AxisInfo, CellRow, MetricInfo, SweepHeader
 from sweep.runtime.resolve import Resolver
 
 SUBJECT = "the sweep cannot be planned"
 IDENTITY_HEX = 8
-MODEL_PLACE = ("file", "package", "xml")
-"""Where a model lies is not what it is: its digest is in the identity instead."""
-
 PROBED_CELLS = 32
 """Cells still looked at when the base itself is wrong: each of them repeats the base's problems."""
 
@@ -73,16 +71,23 @@ def plan_sweep(spec: SweepSpec) -> PlannedSweep:
     )
 
 
-def identity(document: Mapping[str, Any], model_id: str, code: str) -> str:
+def identity(document: Mapping[str, Any], model_id: str, code: str, files: Files | None = None) -> str:
     """The 8 hexadecimal digits in a sweep's folder name: base manifest, model and code, without cells and seeds.
+
+    How runs are executed and what is kept of them does not make another sweep.
 
     Args:
         document: the base manifest as plain data.
         model_id: digest of the source model.
         code: the code_id.
+        files: what the controllers' files hold.
     """
-    model = {key: value for key, value in document["model"].items() if key not in MODEL_PLACE}
-    return content_id([{**document, "model": model}, model_id, code])[:IDENTITY_HEX]
+    deciding = {
+        section: {key: value for key, value in document[section].items() if key not in left_out}
+        for section, left_out in NOT_OF_THE_PLAN.items()
+    }
+    deciding["controllers"] = with_digests(document["controllers"], files or {})
+    return content_id([{**document, **deciding}, model_id, code])[:IDENTITY_HEX]
 
 
 def _resolved(
@@ -130,7 +135,7 @@ def _header(spec: SweepSpec, base: Plan, baseline: str) -> SweepHeader:
     name = re.sub(r"[^\w.-]+", "-", spec.name or spec.scene).strip("-.") or "sweep"
     metrics = base.manifest.metrics.items()
     return SweepHeader(
-        name=f"{name}-{identity(document, base.model.source_id, code)}",
+        name=f"{name}-{identity(document, base.model.source_id, code, base.files)}",
         scene=spec.scene,
         manifest=document,
         model_id=base.model.source_id,

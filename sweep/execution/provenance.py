@@ -14,7 +14,10 @@ from typing import Any
 
 import sweep
 
-PACKAGES = ("mujoco", "numpy", "ray", "mlflow", "hydra-core", "omegaconf", "pydantic", "scipy", "openarm-mujoco")
+PACKAGES = (
+    *("mujoco", "numpy", "ray", "mlflow", "hydra-core", "omegaconf", "pydantic", "scipy"),
+    *("openarm-mujoco", "torch"),
+)
 """Packages whose versions are recorded if they are installed."""
 
 GIT_S = 5.0

@@ -83,6 +83,7 @@ class RunRecord:
         summaries: trace summaries, ``component/quantity``.
         trace_digest: digest of the whole trace.
         receipts: noise receipts, ``component/stream``.
+        remarks: what controllers said about how they work, for people.
         code_id: digest of the code that decided the bits.
         node: fingerprint of where it ran.
         wall_s: its share of the wall time [s].
@@ -97,6 +98,7 @@ class RunRecord:
     summaries: Mapping[str, float]
     trace_digest: str
     receipts: Mapping[str, StreamReceipt]
+    remarks: tuple[str, ...] = field(default=(), compare=False)
     code_id: str = field(default="", compare=False)
     node: Mapping[str, str] = field(default_factory=dict, compare=False)
     wall_s: float = field(default=0.0, compare=False)
@@ -112,4 +114,5 @@ class RunRecord:
         outcome = dict(data["outcome"])
         outcome["status"] = Status(outcome["status"])
         receipts = {name: StreamReceipt(**receipt) for name, receipt in data["receipts"].items()}
-        return cls(**{**data, "outcome": Outcome(**outcome), "receipts": receipts})
+        remarks = tuple(data.get("remarks", ()))
+        return cls(**{**data, "outcome": Outcome(**outcome), "receipts": receipts, "remarks": remarks})
