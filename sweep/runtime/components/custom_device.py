@@ -1,0 +1,90 @@
+"""A Device of the user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from sweep.errors import Problem
+from sweep.plan.custom import CustomDeviceSpec
+from sweep.plan.streams import stream_key
+from sweep.runtime.block import BlockView
+from sweep.runtime.component_setup import reads_of, user_objects
+from sweep.runtime.components.device import Device, Floats, Ints
+from sweep.runtime.context import BatchContext
+from sweep.runtime.fault import Fault, Stop, what_raised
+from sweep.runtime.model_index import ModelIndex
+from sweep.runtime.noise import LaneStream
+from sweep.runtime.phases import Phase
+from sweep.runtime.sight import Sight
+from sweep.runtime.view import lent
+
+
+class CustomDevice(Device):
+    """See :class:`sweep.plan.custom.CustomDeviceSpec`.
+
+    The class says ``width``, and the names of its noise streams in ``streams`` if it has any; ``measure(view, noise)``
+    gets one standard normal vector ``(width,)`` per stream.
+
+    Args:
+        name: the component's id.
+        specs: its spec in each lane.
+        context: the batch.
+    """
+
+    def __init__(self, name: str, specs: Sequence[CustomDeviceSpec], context: BatchContext) -> None:
+        self._objects = user_objects(name, specs, context, "measure")
+        super().__init__(name, specs, context, int(self._objects[0].width))
+        self.reads = reads_of(self._objects[0])
+        self._sight, self._index = Sight(self.reads, context), context.index
+        self.streams = {
+            stream: LaneStream(
+                [stream_key(seed, name, stream) for seed in context.seeds], self.width, first=self._first
+            )
+            for stream in getattr(self._objects[0], "streams", ())
+        }
+        self._measured: Floats = np.zeros((context.lanes, 0, self.width))
+
+    @classmethod
+    def problems(cls, spec: CustomDeviceSpec, index: ModelIndex, path: str) -> list[Problem]:
+        """See :meth:`Device.problems`."""
+        return []
+
+    def prepare(self, view: BlockView, stops: Mapping[int, Stop]) -> dict[int, Fault]:
+        """Let the class measure everything due in a block; a fault for each lane in which it raised."""
+        draws, ticks, valid = self.due(view.block)
+        lanes, samples = len(view.alive), ticks.shape[1]
+        self._measured = np.full((lanes, samples, self.width), np.nan)
+        draws, ticks = np.broadcast_to(draws, (lanes, samples)), np.broadcast_to(ticks, (lanes, samples))
+        noise = {name: stream.rows(draws) for name, stream in self.streams.items()} if samples else {}
+        faults: dict[int, Fault] = {}
+        for lane in np.flatnonzero(view.alive).tolist():
+            for row, tick in enumerate(ticks[lane].tolist()):
+                if (valid is not None and not valid[lane, row]) or (lane in stops and tick >= stops[lane].tick):
+                    continue
+                drawn = {name: rows[lane, row] for name, rows in noise.items()}
+                try:
+                    self._measured[lane, row] = self._measure(view, lane, tick, drawn)
+                except Exception as error:  # noqa: BLE001 - whatever user code raises is that lane's fault
+                    faults[lane] = Fault(tick=tick, phase=Phase.DEVICE_UPDATE, component=self.name, kind="device",
+                                         message=what_raised(error))  # fmt: skip
+                    break
+        return faults
+
+    def measure(self, view: BlockView, ticks: Ints) -> Floats:
+        """See :meth:`Device.measure`: what :meth:`prepare` found."""
+        return self._measured
+
+    def imperfect(self, values: Floats, draws: Ints) -> Floats:
+        """See :meth:`Device.imperfect`: the class has added its own."""
+        return values
+
+    def _measure(self, view: BlockView, lane: int, tick: int, noise: Mapping[str, Floats]) -> Floats:
+        with lent(self._sight.current(view, lane, tick), self._index) as shown:
+            values: Any = self._objects[lane].measure(shown, noise)
+        numbers: Floats = np.asarray(values, np.float64).reshape(-1)
+        if numbers.shape != (self.width,):
+            raise ValueError(f"measure returned {len(numbers)} numbers, not width = {self.width}")
+        return numbers
