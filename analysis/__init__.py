@@ -29,6 +29,13 @@ def load(folder: Path | str) -> pandas.DataFrame:
     return frame.load(folder)
 
 
+def load_trace(folder: Path | str, run_id: str) -> pandas.DataFrame:
+    """What happened in one run, a row per event; see :func:`analysis.traces.load_trace`."""
+    from analysis import traces
+
+    return traces.load_trace(folder, run_id)
+
+
 def compare(
     a: Path | str,
     b: Path | str | None = None,

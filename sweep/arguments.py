@@ -103,12 +103,25 @@ VERBS: dict[str, Verb] = {
         (
             Option("--dir", "DIR", "where to look for it: a sweep's folder, or a folder of sweeps"),
             Option("--plot", "FILE", "draw it against its pair, as HTML", is_optional=True),
+            Option("--trace", "LEVEL", "keep its trace, full or events", is_optional=True, choices=("full", "events")),
+            Option("--strict", None, "refuse it where its bits may differ: another kind of machine, other code"),
         ),
+    ),
+    "open": Verb(
+        "run a failure capsule again, up to its fault",
+        ("CAPSULE",),
+        (Option("--tick", "N", "stop at this boundary instead, and show what led there"),),
     ),
     "compare": Verb(
         "cells of a sweep, or two sweeps, side by side",
         ("DIR", "[DIR2]"),
         (Option("--baseline", "AXIS=VALUE", "the cell that others are compared with", is_repeatable=True),),
+    ),
+    "components": Verb("what components there are, and what one is told", ("[NAME]",)),
+    "schema": Verb(
+        "the manifest's JSON Schema, for editors",
+        (),
+        (Option("--scene", None, "the schema of a scene's file, whose values may be interpolated"),),
     ),
     "sync": Verb("write a sweep to MLflow again", ("DIR",), (_URI,)),
     "ui": Verb("browse sweeps in MLflow, on this machine only", (), (_URI, Option("--port", "PORT", "5000 otherwise"))),

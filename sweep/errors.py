@@ -98,8 +98,28 @@ class OwnershipError(SweepError, RuntimeError):
         return type(self), self.arguments
 
 
+class ExpiredViewError(SweepError, RuntimeError):
+    """A view was used after the callback that it was lent to."""
+
+
+class UndeclaredReadError(SweepError, LookupError):
+    """A component reads what it did not declare, so nobody computed it."""
+
+
 class MailboxFullError(SweepError, RuntimeError):
     """The bounded input mailbox cannot take another input; nothing was dropped."""
+
+
+class HostError(SweepError, RuntimeError):
+    """A SimulationHost cannot do what was asked in its state, or stopped because something around its Instance raised."""
+
+
+class LateError(HostError):
+    """A paced step would have begun later than tolerated; it was not taken."""
+
+
+class CapsuleError(SweepError):
+    """A failure capsule cannot be read, or cannot be reopened here."""
 
 
 class LedgerError(SweepError):

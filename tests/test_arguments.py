@@ -91,7 +91,7 @@ def test_help_lists_every_verb_and_group():
     assert "arm, cartpole" in text
     assert "+latency=0.002,0.005" in text
     assert max(map(len, text.splitlines())) < 100
-    assert usage("replay") == "python -m sweep replay RUN_ID [--dir DIR] [--plot [FILE]]"
+    assert usage("replay") == "python -m sweep replay RUN_ID [--dir DIR] [--plot [FILE]] [--trace [LEVEL]] [--strict]"
 
 
 @pytest.mark.slow

@@ -25,6 +25,7 @@ ALLOWED = {
     "config": {"plan", "design"},
     "run": {"config", "design", "execution", "results", "runtime", "tracking", "analysis"},
     "cli": {"arguments", "config", "design", "execution", "plan", "results", "runtime", "tracking", "analysis", "run"},
+    "testing": {"plan", "design", "results", "runtime", "execution", "tracking", "analysis", "config", "run"},
     "__main__": {"cli"},
     "sweep": {"run"},
 }  # fmt: skip

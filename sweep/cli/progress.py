@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import time
+from pathlib import Path
 from typing import Any, Self
 
 from rich.console import Console
@@ -33,6 +35,7 @@ class ProgressDisplay:
         self._task: Any = None
         self._last_line = time.monotonic()
         self._failed = 0
+        self._remarks: set[str] = set()
 
     def __enter__(self) -> Self:
         if self._console.is_terminal and not self._quiet:
@@ -49,7 +52,8 @@ class ProgressDisplay:
     def show(self, event: Collected) -> None:
         """Show how far the sweep is."""
         for record in event.records:
-            self._tell_failure(record)
+            self._tell_failure(record, event.capsules.get(record.run_id))
+            self._tell_remarks(record)
         if self._bar is not None:
             eta = "" if event.eta_s is None or event.done == event.total else f"about {event.eta_s:.0f} s left"
             self._bar.update(self._task, total=event.total, completed=event.done, eta=eta)
@@ -58,7 +62,7 @@ class ProgressDisplay:
             left = "" if event.eta_s is None else f", about {event.eta_s:.0f} s left"
             self._say(f"{event.done} of {event.total} runs, {event.elapsed_s:.0f} s{left} ({event.reason})")
 
-    def _tell_failure(self, record: RunRecord) -> None:
+    def _tell_failure(self, record: RunRecord, capsule: Path | None) -> None:
         """Failures are told when they happen."""
         if record.outcome.status in (Status.COMPLETED, Status.ENDED):
             return
@@ -66,9 +70,17 @@ class ProgressDisplay:
         if self._failed <= _TOLD:
             outcome = record.outcome
             where = f" at {outcome.time_s:g} s in {outcome.phase}" if outcome.phase else ""
-            self._say(f"{outcome.status.value}{where}: {outcome.message}  (replay {record.run_id[:8]})")
+            hint = f"replay {record.run_id[:8]}" if capsule is None else f"open {os.path.relpath(capsule)}"
+            self._say(f"{outcome.status.value}{where}: {outcome.message}  ({hint})")
         elif self._failed == _TOLD + 1:
             self._say("further failures are counted in the table")
+
+    def _tell_remarks(self, record: RunRecord) -> None:
+        """What controllers say about how they work is told once."""
+        for remark in record.remarks:
+            if remark not in self._remarks and not self._quiet:
+                self._say(remark)
+            self._remarks.add(remark)
 
     def _say(self, text: str) -> None:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -8,38 +8,59 @@ from pathlib import Path
 from analysis.plot import Panel, page
 from sweep.errors import InvalidInputError, LedgerError, Problem
 from sweep.execution.code import code_id
-from sweep.execution.node import node_fingerprint
-from sweep.execution.replay import find_run, replayable
+from sweep.execution.replay import find_run, other_bits, replayable
+from sweep.execution.run_files import RunFiles
+from sweep.execution.traces import keep_traces
 from sweep.plan.plan import run_id
+from sweep.plan.sections import TraceLevel
 from sweep.results import CellRow, Ledger, RunRecord
+from sweep.results.traces import trace_place
 from sweep.runtime.recording import Recording, record_run
 
 _MOST_JOINTS = 8
 
 
-def replay(place: Path, prefix: str, *, plot: str | bool | list[str] | None) -> tuple[list[str], bool]:
+def replay(
+    place: Path,
+    prefix: str,
+    *,
+    plot: str | bool | list[str] | None,
+    trace: TraceLevel | None = None,
+    strict: bool = False,
+) -> tuple[list[str], bool]:
     """Run one run again from its sweep's folder alone.
 
     Args:
         place: a sweep's folder, or a folder of sweeps.
         prefix: the first digits of the run_id.
         plot: the HTML file to draw it into; True names it after the run.
+        trace: how much of it to keep in the sweep's folder.
+        strict: whether to refuse where the bits need not agree: on another class of machine, or under other code.
 
     Returns:
         What to tell, and whether the digest is the same.
+
+    Raises:
+        LedgerError: no such run, it cannot be had again, or ``strict`` refuses it.
     """
     folder, found = find_run(place, prefix)
     plan, record, cell = replayable(folder, found)
+    reasons = other_bits(plan, record)
+    if strict and reasons:
+        raise LedgerError("\n  ".join([f"Run {found} is refused by --strict: its bits may differ here.", *reasons,
+                                       "Without --strict it runs, and its digest is compared."]))  # fmt: skip
     try:
         recording = record_run(plan, record.seed)
     except Exception as error:  # noqa: BLE001 - a controller's constructor may raise anything, as it did in the sweep
         return _raised(found, cell, record, error)
     same = recording.record.trace_digest == record.trace_digest
     lines = [f"run {found} ({cell.label}, seed {record.seed}) of {folder}: {recording.record.outcome.status.value}"]
-    lines += _verdict(record, recording.record, same, code_id(plan))
+    lines += [_verdict(record, recording.record, same), *reasons]
     lines += [f"  {name} = {value:g}" for name, value in recording.record.metrics.items() if value is not None]
     if recording.record.outcome.message:
         lines.append(f"  {recording.record.outcome.message}")
+    if trace:
+        lines.append(_traced(folder, recording, code_id(plan), trace) if same else "no trace is kept of another run")
     if plot:
         lines.append(f"drawn: {_write(plot, found, _drawn(folder, cell, recording))}")
     return lines, same
@@ -63,16 +84,16 @@ def _write(plot: str | bool | list[str], run: str, page: str) -> Path:
     return target
 
 
-def _verdict(before: RunRecord, now: RunRecord, same: bool, code: str) -> list[str]:
+def _traced(folder: Path, recording: Recording, code: str, level: TraceLevel) -> str:
+    run = recording.record.run_id
+    keep_traces(recording.batch, [(run, code, level)], RunFiles.of(folder).keep)
+    return f"trace: {folder / trace_place(run)}"
+
+
+def _verdict(before: RunRecord, now: RunRecord, same: bool) -> str:
     if same:
-        return [f"same digest, {now.trace_digest}: every state, sample, command and draw is bit for bit what it was"]
-    lines = [f"another digest: {now.trace_digest}, it was {before.trace_digest}"]
-    if before.code_id != code:
-        lines.append(f"the code that decides the bits has changed since (code_id {code}, it was {before.code_id})")
-    here = node_fingerprint()
-    changed = [k for k, v in here.items() if k != "hostname" and before.node.get(k, v) != v]
-    lines += [f"another machine class: {k} is {here[k]}, it was {before.node[k]}" for k in changed]
-    return lines
+        return f"same digest, {now.trace_digest}: every state, sample, command and draw is bit for bit what it was"
+    return f"another digest: {now.trace_digest}, it was {before.trace_digest}"
 
 
 def _drawn(folder: Path, cell: CellRow, recording: Recording) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from typing import Any
 
+from sweep.execution.capsules import capsules_in
 from sweep.results import Ledger
 
 
@@ -14,6 +16,7 @@ def status_document(ledger: Ledger) -> dict[str, Any]:
     records = [record for record in ledger.records() if record.run_id in runs]
     outcomes = Counter(record.outcome.status.value for record in records)
     failures = [record for record in records if record.outcome.status.value in ("faulted", "timed_out", "lost")]
+    capsules = {run_id: os.path.relpath(path) for run_id, path in capsules_in(ledger.path.parent).items()}
     return {
         "name": ledger.header.name,
         "scene": ledger.header.scene,
@@ -30,9 +33,11 @@ def status_document(ledger: Ledger) -> dict[str, Any]:
                 "phase": record.outcome.phase,
                 "kind": record.outcome.kind,
                 "message": record.outcome.message,
+                "capsule": capsules.get(record.run_id),
             }
             for record in failures
         ],
+        "remarks": sorted({remark for record in records for remark in record.remarks}),
     }
 
 
@@ -46,7 +51,8 @@ def status_lines(document: dict[str, Any]) -> list[str]:
     shown = document["failures"][:5]
     for f in shown:
         where = f" at tick {f['tick']} in {f['phase']}" if f["phase"] else ""
-        lines.append(f"  {f['status']}{where}: {f['message']}  (replay {f['run_id'][:8]})")
+        hint = f"open {f['capsule']}" if f["capsule"] else f"replay {f['run_id'][:8]}"
+        lines.append(f"  {f['status']}{where}: {f['message']}  ({hint})")
     if len(document["failures"]) > len(shown):
         lines.append(f"  and {len(document['failures']) - len(shown)} more")
-    return lines
+    return [*lines, *document["remarks"]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import socket
@@ -93,9 +94,29 @@ def replay(command: Command) -> int:
     from sweep.cli.replay import replay as implementation
 
     place = Path(_text(command, "dir") or "sweeps")
-    asked = command.options.get("plot")
-    lines, same = implementation(place, command.positionals["run_id"], plot=asked)
+    level: Any = _text(command, "trace") or ("full" if command.options.get("trace") else None)
+    lines, same = implementation(
+        place,
+        command.positionals["run_id"],
+        plot=command.options.get("plot"),
+        trace=level,
+        strict=command.options.get("strict") is True,
+    )
     _say(_console(), "\n".join(lines))
+    return 0 if same else SOME_FAILED
+
+
+def open_(command: Command) -> int:
+    """Run a failure capsule again, and say what a person needs to see."""
+    from sweep.cli.open import opened
+
+    told, same = opened(Path(command.positionals["capsule"]), _text(command, "tick"))
+    out = _console()
+    for part in told:
+        if isinstance(part, str):
+            _say(out, part)
+        else:
+            out.print(part, markup=False, highlight=False)
     return 0 if same else SOME_FAILED
 
 
@@ -113,6 +134,24 @@ def compare(command: Command) -> int:
         )
     comparison = implementation(folders["dir"], folders.get("dir2"), baseline, recompute=recompute)
     _print_comparison(_console(), comparison)
+    return 0
+
+
+def components(command: Command) -> int:
+    """Say what components there are, or what one is told."""
+    from sweep.cli.components import described, listed
+
+    name = command.positionals.get("name")
+    sys.stdout.write("\n".join(listed() if name is None else described(name)) + "\n")
+    return 0
+
+
+def schema(command: Command) -> int:
+    """Print the JSON Schema of a manifest or of a scene's file."""
+    from sweep.cli.schema import manifest_schema, scene_schema
+
+    document = scene_schema() if command.options.get("scene") else manifest_schema()
+    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
     return 0
 
 
@@ -167,7 +206,10 @@ ANSWERS: Mapping[str, Callable[[Command], int]] = {
     "plan": plan,
     "status": status,
     "replay": replay,
+    "open": open_,
     "compare": compare,
+    "components": components,
+    "schema": schema,
     "sync": sync,
     "ui": ui,
 }
@@ -196,6 +238,8 @@ def _next_steps(result: Any, spec: SweepSpec) -> str:
         f"results: {folder}",
         f"one run again: python -m sweep replay {first} --dir {folder} --plot",
     ]
+    if result.report.remark:
+        lines.append(result.report.remark)
     if result.syncer is not None:
         where = "" if spec.output == "sweeps" else f" --uri {result.syncer.uri}"
         lines.append(f"browse: python -m sweep ui{where}")

@@ -28,7 +28,7 @@ from omegaconf.errors import OmegaConfBaseException
 from sweep.config.axes import bound, marked_axis, marker, without_strays
 from sweep.config.files import file_problems, option_file, options_in, search_folders, yaml_problems
 from sweep.config.names import choice_problems, declared_axes, is_choice, path_problems, unknown_name
-from sweep.config.settings import baseline_of, executor_of, name_of, output_of, seeds_of, tracking_of
+from sweep.config.settings import baseline_of, executor_of, name_of, output_of, seeds_of, traced, tracking_of
 from sweep.config.swept import swept_values
 from sweep.config.words import SETTINGS, Mode, Word, plain_key, refused_sweep, repeated, unreadable
 from sweep.design.cell import shown
@@ -83,7 +83,7 @@ def load_spec(overrides: Sequence[str], *, config_dirs: Sequence[str] = (), conf
     spec = SweepSpec(
         scene=loaded.choices.get("scene", ""),
         scene_dir=None if folder is None else str(folder),
-        manifest=scene.manifest or {},
+        manifest=traced(scene.manifest or {}, config.get("trace"), problems),
         axes=scene.axes,
         swept=swept,
         seeds=seeds_of(config.get("seeds"), problems),

@@ -13,6 +13,7 @@ from sweep.design.axis import Axis, Value
 from sweep.design.cell import shown
 from sweep.design.spec import ExecutorKind, ExecutorSpec, TrackingSpec
 from sweep.errors import InvalidInputError, Problem, did_you_mean
+from sweep.plan.sections import TRACE_LEVELS
 from sweep.plan.units import quantity
 
 MAX_SEEDS = 1_000_000
@@ -46,6 +47,18 @@ def name_of(value: Any, problems: list[Problem]) -> str | None:
     )
     problems.append(Problem(f"name={shown(value)}", f"a folder is named after it, allowed are {allowed}"))
     return None
+
+
+def traced(manifest: Mapping[str, Any], value: Any, problems: list[Problem]) -> Mapping[str, Any]:
+    """The manifest with the trace level that the setting asks for; null leaves the manifest's own."""
+    if value is None:
+        return manifest
+    if value not in TRACE_LEVELS:
+        advice = did_you_mean(shown(value), TRACE_LEVELS)
+        problems.append(Problem(f"trace={shown(value)}", f"no such trace level{advice}"))
+    runtime = manifest.get("runtime") or {}
+    # A runtime that is no mapping is the manifest's own problem.
+    return {**manifest, "runtime": {**runtime, "trace": value}} if isinstance(runtime, Mapping) else manifest
 
 
 def output_of(value: Any, problems: list[Problem]) -> str:

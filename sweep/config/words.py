@@ -13,7 +13,7 @@ from sweep.errors import Problem
 
 Mode = Literal["change", "add", "force", "delete"]
 
-SETTINGS = ("scene", "design", "executor", "tracking", "seeds", "baseline", "name", "output")
+SETTINGS = ("scene", "design", "executor", "tracking", "seeds", "trace", "baseline", "name", "output")
 """Root keys that are not the manifest; one sweep has one value of each."""
 
 _ADVICE = {
@@ -21,6 +21,7 @@ _ADVICE = {
     "design": "one sweep has one design",
     "executor": "results do not depend on the executor; choose one",
     "tracking": "choose one",
+    "trace": "what is kept of a run does not change its results; choose one",
 }
 
 

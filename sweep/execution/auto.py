@@ -10,6 +10,7 @@ from sweep.design.spec import ExecutorSpec
 from sweep.errors import ExecutorError
 from sweep.execution.executor import Executor, InlineExecutor, cores
 from sweep.execution.ray_executor import RayExecutor
+from sweep.execution.run_files import RunFiles
 from sweep.execution.shards import ShardQueue
 from sweep.results import RunRecord
 
@@ -54,15 +55,15 @@ class AutoExecutor:
         self._is_short = False
         self.reason = "inline: one run is measured first"
 
-    def execute(self, queue: ShardQueue) -> Iterator[list[RunRecord]]:
+    def execute(self, queue: ShardQueue, files: RunFiles | None = None) -> Iterator[list[RunRecord]]:
         """See :meth:`sweep.execution.executor.Executor.execute`."""
-        for records in self._inline.execute(queue):
+        for records in self._inline.execute(queue, files):
             yield records
             self._decide(queue)
             if self._ray is not None and self._ray.is_up and self._is_usable(self._ray):
                 break
         if self._ray is not None and len(queue) and not self._stopped:
-            yield from self._ray.execute(queue)
+            yield from self._ray.execute(queue, files)
 
     def stop(self) -> None:
         """See :meth:`sweep.execution.executor.Executor.stop`."""

@@ -8,18 +8,22 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from sweep.design.run import Run, distinct_runs
 from sweep.design.spec import SweepSpec
 from sweep.errors import LedgerError
 from sweep.execution.auto import choose
+from sweep.execution.capsules import CapsuleWriter
 from sweep.execution.code import code_id
 from sweep.execution.executor import Executor
 from sweep.execution.folder import SweepFolder
 from sweep.execution.planning import PlannedSweep
+from sweep.execution.run_files import RunFiles
 from sweep.execution.shards import ShardQueue
+from sweep.execution.traces import untraced_runs
 from sweep.results import Ledger, RunRecord, Status
 from sweep.results.session import FINISHED, INTERRUPTED
 
@@ -41,6 +45,7 @@ class Progress:
         failures: the last records that are neither completed nor ended.
         records: what this event adds.
         reason: where the work is done and why.
+        capsules: failure capsules of what this event adds, by run_id.
     """
 
     done: int
@@ -52,6 +57,7 @@ class Progress:
     failures: tuple[RunRecord, ...]
     records: tuple[RunRecord, ...]
     reason: str
+    capsules: Mapping[str, Path] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +72,7 @@ class CollectReport:
         interrupted: whether it was told to stop; runs without a record are pending.
         elapsed_s: how long it took [s].
         reason: where the work was done and why.
+        remark: why runs that faulted have no capsule; empty if all have one.
     """
 
     total: int
@@ -75,6 +82,7 @@ class CollectReport:
     interrupted: bool
     elapsed_s: float
     reason: str
+    remark: str = ""
 
     @property
     def pending(self) -> int:
@@ -83,11 +91,19 @@ class CollectReport:
 
 
 def pending_runs(planned: PlannedSweep, ledger: Ledger) -> tuple[Run, ...]:
-    """The distinct runs that have no final record under the code they would run with now."""
+    """The distinct runs that have no final record under the code they would run with now, or not the trace asked for.
+
+    A run that has its record keeps it: running again for a trace gives an equal one.
+    """
     codes = {run.plan.plan_id: run.plan for run in planned.runs}
     ids = {plan_id: code_id(plan) for plan_id, plan in codes.items()}
     done = {code: ledger.done(code) for code in set(ids.values())}
-    return tuple(run for run in distinct_runs(planned.runs) if run.run_id not in done[ids[run.plan.plan_id]])
+    untraced = untraced_runs(distinct_runs(planned.runs), ledger)
+    return tuple(
+        run
+        for run in distinct_runs(planned.runs)
+        if run.run_id not in done[ids[run.plan.plan_id]] or run.run_id in untraced
+    )
 
 
 def collect(
@@ -117,7 +133,8 @@ def collect(
     with Ledger.open(folder.ledger) as ledger:
         ledger.add_cells(planned.cells)
         ledger.add_runs((r.run_id, r.cell_id, r.plan.plan_id, r.seed) for r in planned.runs)
-        session = _Session(planned, ledger, executor or choose(spec.executor), on_event)
+        capsules = CapsuleWriter(planned, folder.path)
+        session = _Session(planned, ledger, executor or choose(spec.executor), capsules, on_event)
         ledger.begin(planned.header.provenance)
         try:
             session.run(spec.executor.shard_s)
@@ -139,10 +156,12 @@ class _Session:
         planned: PlannedSweep,
         ledger: Ledger,
         executor: Executor,
+        capsules: CapsuleWriter,
         on_event: Callable[[Progress], None] | None,
     ) -> None:
         self._ledger = ledger
         self._executor = executor
+        self._capsules = capsules
         self._on_event = on_event
         self._started = time.monotonic()
         self._pending = pending_runs(planned, ledger)
@@ -157,12 +176,12 @@ class _Session:
 
     def run(self, shard_s: float) -> None:
         """Empty the queue of pending runs."""
-        self._tell(())
+        self._tell((), {})
         if not self._pending:
             return
         queue = ShardQueue(self._pending, shard_s=shard_s)
         with self._executor as executor, _first_interrupt(self._stop):
-            for records in executor.execute(queue):
+            for records in executor.execute(queue, RunFiles.of(self._ledger.path.parent)):
                 self._commit(records)
 
     def report(self) -> CollectReport:
@@ -174,6 +193,7 @@ class _Session:
             interrupted=self.interrupted,
             elapsed_s=time.monotonic() - self._started,
             reason=self._executor.reason if self._pending else "everything was done before",
+            remark=self._capsules.remark,
         )
 
     def _stop(self) -> None:
@@ -186,9 +206,9 @@ class _Session:
         self._ran += len(records)
         self._statuses.update(record.outcome.status.value for record in records)
         self._failures += [record for record in records if record.outcome.status not in _GOOD]
-        self._tell(tuple(records))
+        self._tell(tuple(records), self._capsules.write(records))
 
-    def _tell(self, records: tuple[RunRecord, ...]) -> None:
+    def _tell(self, records: tuple[RunRecord, ...], capsules: Mapping[str, Path]) -> None:
         if self._on_event is None:
             return
         elapsed, left = time.monotonic() - self._started, len(self._pending) - self._ran
@@ -203,6 +223,7 @@ class _Session:
                 failures=tuple(self._failures[-LAST_FAILURES:]),
                 records=records,
                 reason=self._executor.reason,
+                capsules=capsules,
             )
         )
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import Protocol, Self
 
+from sweep.execution.run_files import RunFiles
 from sweep.execution.shards import ShardQueue
 from sweep.execution.worker import execute_shard
 from sweep.results import RunRecord
@@ -26,11 +27,16 @@ class Executor(Protocol):
     def reason(self) -> str:
         """Where the work is done and why, in one line for people; it may change meanwhile."""
 
-    def execute(self, queue: ShardQueue) -> Iterator[list[RunRecord]]:
+    def execute(self, queue: ShardQueue, files: RunFiles | None = None) -> Iterator[list[RunRecord]]:
         """Empty the queue; yields the records of each shard as it finishes, in any order, each run once.
+
+        Args:
+            queue: what to run.
+            files: where runs leave their files, which are there before their record is yielded; None drops them.
 
         Raises:
             ExecutorError: there is nowhere to run; what was yielded stands.
+            LedgerError: a file cannot be written; what was yielded stands.
         """
 
     def stop(self) -> None:
@@ -54,10 +60,11 @@ class InlineExecutor:
         self.reason = reason
         self._stopped = False
 
-    def execute(self, queue: ShardQueue) -> Iterator[list[RunRecord]]:
+    def execute(self, queue: ShardQueue, files: RunFiles | None = None) -> Iterator[list[RunRecord]]:
         """See :meth:`Executor.execute`."""
+        keep = None if files is None else files.keep
         while not self._stopped and (shard := queue.take()) is not None:
-            records = execute_shard(shard, threads=self.threads)
+            records = execute_shard(shard, threads=self.threads, keep=keep)
             queue.observe(shard, records)
             yield records
 

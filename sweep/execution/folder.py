@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import yaml
 
@@ -25,11 +27,12 @@ from sweep.runtime.model import model_path, source_files
 MANIFEST_NAME = "manifest.yaml"
 MODEL_NAME = "model"
 CODE_NAME = "code"
+FILES_NAME = "files"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepFolder:
-    """One sweep on disk: ``manifest.yaml``, ``model/``, ``code/`` and ``ledger.sqlite``.
+    """One sweep on disk: ``manifest.yaml``, ``model/``, ``files/``, ``code/`` and ``ledger.sqlite``.
 
     Attributes:
         path: the folder.
@@ -59,17 +62,17 @@ class SweepFolder:
             LedgerError: it cannot be written, or holds another sweep.
         """
         folder = cls.of(planned, spec)
-        if not folder.ledger.is_file():
-            try:
+        with _writing(folder.path):
+            if not folder.ledger.is_file():
                 folder._fill(planned)
-            except OSError as error:
-                raise LedgerError(f"The sweep folder {folder.path} cannot be written: {error.strerror}.") from error
-            if folder._create(planned):
-                return cls(path=folder.path, is_new=True)
+                if folder._create(planned):
+                    return cls(path=folder.path, is_new=True)
         with Ledger.open(folder.ledger, read_only=True) as ledger:
             there, asked = ledger.header, planned.header
         if (there.model_id, there.code_id) != (asked.model_id, asked.code_id):
             raise LedgerError(f"{folder.path} holds another sweep; give this one another name with name=.")
+        with _writing(folder.path):
+            folder._write_files(planned)  # cells that were added may name further ones
         return folder
 
     def _create(self, planned: PlannedSweep) -> bool:
@@ -86,6 +89,9 @@ class SweepFolder:
         document = planned.base.manifest.document()
         if (place := self._copy_models(planned)) is not None:
             document["model"]["file"] = place
+        for controller in document["controllers"].values():
+            controller["files"] = {role: kept_place(place) for role, place in controller["files"].items()}
+        self._write_files(planned)
         self._copy_code(planned)
         # Through JSON: plain data without tuples, or YAML's references between parts that are one object.
         plain = json.loads(json.dumps(document))
@@ -111,25 +117,61 @@ class SweepFolder:
             return str(main)  # absolute paths or links inside the model: the copy does not stand alone
         return copied.relative_to(self.path).as_posix()
 
+    def _write_files(self, planned: PlannedSweep) -> None:
+        """Write what controllers' files held when the Plans were made."""
+        plans = {run.plan.plan_id: run.plan for run in planned.runs}
+        contents = {
+            kept_place(plan.manifest.controllers[name].files[role]): image.content
+            for plan in (planned.base, *plans.values())
+            for name, images in plan.files.items()
+            for role, image in images.items()
+        }
+        for place, content in contents.items():
+            target = self.path / place
+            if not target.is_file() or target.read_bytes() != content:
+                target.parent.mkdir(exist_ok=True)
+                target.write_bytes(content)
+
     def _copy_code(self, planned: PlannedSweep) -> None:
         for name, path in user_sources(planned.base).items():
             if not is_installed(path):
                 _copy(path, self.path / CODE_NAME / name)
 
 
+def kept_place(place: str) -> str:
+    """Where in the sweep's folder a controller's file is kept: one name for each way to write its path."""
+    return f"{FILES_NAME}/{quote(place, safe='')}"
+
+
 def moved_parameters(parameters: dict[str, Any], original: str | None, manifest: Manifest) -> dict[str, Any]:
-    """A cell's parameters for the folder's manifest: a swept model file lies beside the base's copy, as it did before.
+    """A cell's parameters for the folder's manifest: files are found in the folder.
+
+    A swept model file lies beside the base's copy, as it did before.
 
     Args:
         parameters: the cell's, as they were planned.
         original: the base manifest's model file as it was planned.
         manifest: the folder's manifest.
     """
+    parameters = {path: kept_place(v) if _names_a_file(path) else v for path, v in parameters.items()}
     swept, base = parameters.get("model.file"), manifest.model.file
     if not isinstance(swept, str) or original is None or base is None or os.path.isabs(base) or os.path.isabs(swept):
         return parameters
     beside = os.path.relpath(swept, os.path.dirname(original) or ".")
     return {**parameters, "model.file": os.path.normpath(os.path.join(os.path.dirname(base), beside))}
+
+
+def _names_a_file(path: str) -> bool:
+    words = path.removeprefix("manifest.").split(".")
+    return words[0] == "controllers" and words[2:3] == ["files"]
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise LedgerError(f"The sweep folder {path} cannot be written: {error.strerror}.") from error
 
 
 def _own_models(planned: PlannedSweep) -> Iterable[Manifest]:

@@ -6,11 +6,15 @@ import functools
 import importlib
 import platform
 import socket
+from collections.abc import Mapping
 from importlib import metadata
 
 import numpy as np
 
 from sweep.digest import content_id
+
+DECIDING = {"machine": "machine", "features": "CPU features", "mujoco": "mujoco", "numpy": "numpy"}
+"""Entries of a fingerprint that decide bits, as people call them."""
 
 
 @functools.cache
@@ -21,18 +25,25 @@ def node_fingerprint() -> dict[str, str]:
         ``host``, ``machine``, ``features`` (the CPU features NumPy found), ``python``, ``mujoco``, ``numpy``, and
         ``bit_class``: nodes that agree in it give the same bits.
     """
-    deciding = {
+    found = {
+        "host": socket.gethostname(),
         "machine": platform.machine(),
         "features": cpu_features(),
         "mujoco": metadata.version("mujoco"),
         "numpy": metadata.version("numpy"),
-    }
-    return {
-        "host": socket.gethostname(),
-        **deciding,
         "python": platform.python_version(),
-        "bit_class": content_id(deciding)[:8],
     }
+    return {**found, "bit_class": content_id({name: found[name] for name in DECIDING})[:8]}
+
+
+def class_differences(node: Mapping[str, str]) -> list[str]:
+    """What makes a recorded fingerprint one of another class than this process's, each with both values."""
+    here = node_fingerprint()
+    return [
+        f"{said} here: {here[name]}; there: {node.get(name, 'not recorded')}"
+        for name, said in DECIDING.items()
+        if node.get(name) != here[name]
+    ]
 
 
 def cpu_features() -> str:

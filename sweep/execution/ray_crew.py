@@ -15,6 +15,7 @@ from typing import Any
 from sweep.design.run import Run
 from sweep.errors import ExecutorError
 from sweep.execution.isolation import Isolation
+from sweep.execution.run_files import Luggage, RunFiles
 from sweep.execution.shards import Shard, ShardQueue
 from sweep.execution.worker import execute_shard
 from sweep.plan.plan import Plan
@@ -38,19 +39,21 @@ class ShardWorker:
     """A worker's end: it has the Plans, and shards come as indices into them."""
 
     _plans: Sequence[Plan]
+    _files: RunFiles | None
 
-    def load(self, plans: Sequence[Plan]) -> None:
-        """Take the Plans: the first call, and again after each restart.
+    def load(self, plans: Sequence[Plan], files: RunFiles | None = None) -> None:
+        """Take the Plans, and where files go: the first call, and again after each restart.
 
         Not a constructor's argument, which Ray warns about wherever an actor may restart.
         """
-        self._plans = plans
+        self._plans, self._files = plans, files
 
-    def run(self, shard: Sequence[tuple[int, int, str, str]]) -> list[RunRecord]:
-        """Run (plan index, seed, run_id, cell_id) tuples."""
-        return execute_shard(
-            [Run(run_id=run, plan=self._plans[plan], seed=seed, cell_id=cell) for plan, seed, run, cell in shard]
-        )
+    def run(self, shard: Sequence[tuple[int, int, str, str]]) -> tuple[list[RunRecord], dict[str, bytes]]:
+        """Run (plan index, seed, run_id, cell_id) tuples; also returns the files that could not be written here."""
+        runs = [Run(run_id=run, plan=self._plans[plan], seed=seed, cell_id=cell) for plan, seed, run, cell in shard]
+        luggage = None if self._files is None else Luggage(self._files)
+        records = execute_shard(runs, keep=None if luggage is None else luggage.keep)
+        return records, {} if luggage is None else luggage.carried
 
 
 @dataclass(slots=True, eq=False)
@@ -77,11 +80,11 @@ class Crew:
         count: number of workers.
         isolation: where deaths are counted.
         options: what else Ray should know of the workers.
+        files: where runs leave their files; None drops them.
     """
 
-    def __init__(
-        self, ray: Any, plans: Sequence[Plan], count: int, isolation: Isolation, options: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, ray: Any, plans: Sequence[Plan], count: int, isolation: Isolation,
+                 options: Mapping[str, Any], *, files: RunFiles | None = None) -> None:  # fmt: skip
         self._ray = ray
         self._index = {plan.plan_id: index for index, plan in enumerate(plans)}
         # Once for all workers; the reference also keeps them in the store for workers that restart.
@@ -89,12 +92,16 @@ class Crew:
         own = {"num_cpus": 1, "max_restarts": -1, "max_task_retries": 0, "scheduling_strategy": "SPREAD"}
         self._remote = ray.remote(**own, **options)(ShardWorker)
         self._isolation = isolation
+        self._files = files
         self._alive_at = time.monotonic()
         self._seats = [self._seat() for _ in range(count)]
 
     def _seat(self) -> _Seat:
         actor = self._remote.remote()
-        return _Seat(actor, actor.load.remote(self._plans))
+        return _Seat(actor, self._open(actor))
+
+    def _open(self, actor: Any) -> Any:
+        return actor.load.remote(self._plans, self._files)
 
     @property
     def is_busy(self) -> bool:
@@ -138,7 +145,7 @@ class Crew:
             raise ExecutorError(f"Ray's workers cannot start: {_cause(error)}") from error
         seat.failures += 1
         if seat.failures < RESTARTS and not is_dead:
-            seat.opening = seat.actor.load.remote(self._plans)
+            seat.opening = self._open(seat.actor)
             return
         self._ray.kill(seat.actor, no_restart=True)
         self._seats[self._seats.index(seat)] = self._seat()
@@ -147,11 +154,14 @@ class Crew:
         """The worker's oldest shard is back, or the worker died with it."""
         ref, shard = seat.flying[0]
         try:
-            records = self._ray.get(ref, timeout=FETCH_S)
+            records, carried = self._ray.get(ref, timeout=FETCH_S)
         except self._ray.exceptions.RayError as error:
             yield from self._died(seat, _cause(error), queue)
             return
         seat.flying.popleft()
+        for place, content in carried.items():
+            assert self._files is not None
+            self._files.keep(place, content)
         queue.observe(shard, records)
         yield [replace(record, attempt=self._isolation.attempt(record.run_id)) for record in records]
 
@@ -163,7 +173,7 @@ class Crew:
         halves, lost = self._isolation.died(suspect, cause)
         queue.put_back([*halves, *innocent])
         # Calls fail until the worker is back: it gets none before it answers.
-        seat.opening = seat.actor.load.remote(self._plans)
+        seat.opening = self._open(seat.actor)
         if lost:
             yield lost
 

@@ -19,6 +19,7 @@ from sweep.errors import ExecutorError
 from sweep.execution.executor import cores
 from sweep.execution.isolation import Isolation
 from sweep.execution.ray_crew import Crew
+from sweep.execution.run_files import RunFiles
 from sweep.execution.shards import ShardQueue
 from sweep.results import RunRecord
 
@@ -100,14 +101,21 @@ class RayExecutor:
         self.stop()
         self._session.close()
 
-    def execute(self, queue: ShardQueue) -> Iterator[list[RunRecord]]:
+    def execute(self, queue: ShardQueue, files: RunFiles | None = None) -> Iterator[list[RunRecord]]:
         """See :meth:`sweep.execution.executor.Executor.execute`."""
         workers = self.wait()
         queue.workers = workers
         if not len(queue) or self._stopped.is_set():
             return
         session = self._session
-        crew = Crew(session.ray, queue.plans(), min(workers, len(queue)), self._isolation, session.actor_options)
+        crew = Crew(
+            session.ray,
+            queue.plans(),
+            min(workers, len(queue)),
+            self._isolation,
+            session.actor_options,
+            files=files,
+        )
         try:
             while True:
                 if not self._stopped.is_set():

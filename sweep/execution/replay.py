@@ -8,7 +8,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from sweep.errors import InvalidInputError, LedgerError
+from sweep.execution.code import code_id
 from sweep.execution.folder import CODE_NAME, MANIFEST_NAME, moved_parameters
+from sweep.execution.node import class_differences
 from sweep.plan.manifest import load_manifest
 from sweep.plan.plan import Plan
 from sweep.results import CellRow, Ledger, RunRecord
@@ -61,8 +63,8 @@ def replayable(folder: Path | str, prefix: str) -> tuple[Plan, RunRecord, CellRo
         prefix: a unique prefix of the run_id.
 
     Returns:
-        The Plan, the record to compare with, and the run's cell.  The record's ``code_id`` says whether the bits
-        must agree: they do if :func:`sweep.execution.code.code_id` of the Plan is the same.
+        The Plan, the record to compare with, and the run's cell.  Whether the bits must agree,
+        :func:`other_bits` says.
 
     Raises:
         LedgerError: no such run, it has not run, or the Plan cannot be had again; what differs is said.
@@ -80,6 +82,15 @@ def replayable(folder: Path | str, prefix: str) -> tuple[Plan, RunRecord, CellRo
     if plan.plan_id != run.plan_id:
         raise LedgerError(_difference(folder, run, cell, plan, header.model_id))
     return plan, record, cell
+
+
+def other_bits(plan: Plan, record: RunRecord) -> list[str]:
+    """Why this process need not give a record's bits again, each reason with both values; empty if it must."""
+    code = code_id(plan)
+    reasons = [f"another machine class: {difference}" for difference in class_differences(record.node)]
+    if record.code_id != code:
+        reasons.append(f"other code decides the bits: code_id here: {code}; there: {record.code_id}")
+    return reasons
 
 
 def _plan(folder: Path, cell: CellRow, model_file: str | None) -> Plan:

@@ -72,16 +72,52 @@ class AddedSensor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NativeServo:
+    """An actuator that becomes one of MuJoCo's own servos; its gains are numbers of each lane (:class:`ModelValue`).
+
+    Attributes:
+        actuator: its name in the model.
+        kind: what it becomes if it is none yet; None leaves it what it is.
+        force_limited: whether lanes limit its force.
+    """
+
+    actuator: str
+    kind: Literal["position", "velocity"] | None
+    force_limited: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelAdditions:
-    """What a component adds to the model when it is loaded; nothing of it changes a bit of the physics.
+    """What a component changes of the model when it is loaded.  Sites and sensors change no bit of the physics.
 
     Attributes:
         sites: sites, added first.
         sensors: sensors.
+        servos: actuators that become servos.
     """
 
     sites: tuple[AddedSite, ...] = ()
     sensors: tuple[AddedSensor, ...] = ()
+    servos: tuple[NativeServo, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelValue:
+    """One number of the compiled model that a component sets in its lane: ``(value or the model's own) * scale``.
+
+    Attributes:
+        field: the MjModel field, ``(elements, columns)``.
+        element: name of the model element.
+        column: which of its numbers.
+        value: what replaces the model's own; None keeps it.
+        scale: factor on either.
+    """
+
+    field: str
+    element: str
+    column: int
+    value: float | None = None
+    scale: float = 1.0
 
 
 class ComponentSpec(Section):
@@ -92,12 +128,14 @@ class ComponentSpec(Section):
         varying: fields that may differ between lanes of one batch; all others are part of the layout.
         streams: names of its noise streams with a draw for each sample.
         episode_streams: names of those with one draw for the whole episode.
+        example: what may stand under its name in a Manifest, as YAML.
     """
 
     capability: ClassVar[Capability]
     varying: ClassVar[frozenset[str]] = frozenset()
     streams: ClassVar[tuple[str, ...]] = ()
     episode_streams: ClassVar[tuple[str, ...]] = ()
+    example: ClassVar[str] = ""
 
     def grid_problems(self, grid: Grid, name: str) -> list[Problem]:
         """Every duration that does not fit the grid: a period below the timestep, or off the grid under ``strict``."""
@@ -108,8 +146,12 @@ class ComponentSpec(Section):
         return ()
 
     def additions(self, name: str) -> ModelAdditions:
-        """Sites and sensors that it needs in the model."""
+        """Sites, sensors and servos that it needs in the model."""
         return ModelAdditions()
+
+    def model_values(self) -> tuple[ModelValue, ...]:
+        """Numbers of the compiled model that it sets in its lane."""
+        return ()
 
     def structure(self) -> dict[str, Any]:
         """What lanes of one batch must share."""

@@ -57,5 +57,8 @@ Waypoints = Annotated[tuple[tuple[Number, ...], ...], BeforeValidator(_rows), Fi
 Names = Annotated[tuple[str, ...], BeforeValidator(one_or_many), Field(min_length=1)]
 """One name of the model or a list of them."""
 
+ClassPath = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")]
+"""Where a class of the user's lies: ``my_pkg.my_module:MyClass``."""
+
 Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 """An id that people give: letters, digits and underscores."""

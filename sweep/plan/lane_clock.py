@@ -87,7 +87,8 @@ class LaneSchedule:
             return self._column[:, 0] + self._one.tick(self._one.last_index_at(tick - 1) + 1)
         phase, period, denominator = lattice = self._lattice(tick + 1)
         index = self._last_index_at(tick - 1, lattice) + 1
-        return (-(-(phase + index * period) // denominator)).astype(np.int64, copy=False)
+        ticks: NDArray[np.int64] = (-(-(phase + index * period) // denominator)).astype(np.int64, copy=False)
+        return ticks
 
     def _lattice(self, tick: int) -> NDArray[Any]:
         """(3, lanes) phase, period, denominator: int64 if no product up to ``tick`` can overflow, else exact."""

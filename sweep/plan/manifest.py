@@ -12,13 +12,15 @@ from pydantic import Field, PrivateAttr, ValidationError
 from sweep.errors import InvalidInputError, Problem
 from sweep.plan.claims import StateResource
 from sweep.plan.clock import Grid
-from sweep.plan.component import Capability
+from sweep.plan.component import Capability, ModelAdditions
 from sweep.plan.components import AnyComponent
+from sweep.plan.custom import UserClassSpec
 from sweep.plan.document import read_document
-from sweep.plan.drivers import TorqueSpec
+from sweep.plan.drivers import DriverSpec
 from sweep.plan.fields import Identifier, Section
+from sweep.plan.metric import MetricSpec
 from sweep.plan.problems import duration_problems, problems_of_validation, unknown_name
-from sweep.plan.sections import ControllerSpec, MetricSpec, ModelSpec, ReferenceSpec, RuntimeSpec
+from sweep.plan.sections import ControllerSpec, ModelSpec, ReferenceSpec, RuntimeSpec
 
 _NAMED_PARTS = ("components", "controllers", "references", "metrics")
 """Sections whose parts have names and stand on their own."""
@@ -54,6 +56,18 @@ class Manifest(Section):
     def components_with(self, capability: Capability) -> dict[str, Any]:
         """The components of one capability, by id, in the document's order."""
         return {name: spec for name, spec in self.components.items() if spec.capability == capability}
+
+    @property
+    def user_classes(self) -> list[str]:
+        """Every class of the user's own, ``module:Class``."""
+        components = [spec.class_ for spec in self.components.values() if isinstance(spec, UserClassSpec)]
+        return sorted({*components, *(spec.class_ for spec in self.controllers.values())})
+
+    @property
+    def additions(self) -> list[ModelAdditions]:
+        """What components and metrics change of the model when it is loaded."""
+        metrics = [metric.additions() for metric in self.metrics.values()]
+        return [spec.additions(name) for name, spec in self.components.items()] + list(dict.fromkeys(metrics))
 
     @property
     def claimed(self) -> dict[StateResource, str]:
@@ -142,7 +156,10 @@ def _reference_problems(manifest: Manifest, broken: set[str]) -> list[Problem]:
         ):
             asked = [part for part in getattr(controller, field) if part not in broken]
             problems += unknown_name(f"{path}.{field}", kind, asked, existing)
+    observers = list(manifest.components_with(Capability.OBSERVER))
     for name, metric in manifest.metrics.items():
+        if metric.observer is not None and metric.observer not in broken:
+            problems += unknown_name(f"metrics.{name}.observer", "observer", [metric.observer], observers)
         asked = [part for part in (metric.reference,) if part is not None and part not in broken]
         problems += unknown_name(f"metrics.{name}.reference", "reference", asked, references)
         if asked and asked[0] in manifest.references and manifest.references[asked[0]].joints != metric.elements:
@@ -151,7 +168,7 @@ def _reference_problems(manifest: Manifest, broken: set[str]) -> list[Problem]:
     return problems + _actuator_owner_problems(drivers)
 
 
-def _actuator_owner_problems(drivers: Mapping[str, TorqueSpec]) -> list[Problem]:
+def _actuator_owner_problems(drivers: Mapping[str, DriverSpec]) -> list[Problem]:
     owner: dict[str, str] = {}
     problems = []
     for name, driver in drivers.items():

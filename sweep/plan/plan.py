@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sweep.digest import content_id
 from sweep.plan.clock import Grid
+from sweep.plan.files import Files, with_digests
 from sweep.plan.manifest import Manifest
 
 if TYPE_CHECKING:
     from sweep.runtime.instance import SimulationInstance
 
-_NOT_OF_THE_PLAN = {"runtime": {"mode", "episode_seed", "max_block"}, "model": {"file", "package", "xml"}}
+NOT_OF_THE_PLAN: Mapping[str, set[str]] = {
+    "runtime": {"mode", "episode_seed", "max_block", "derived_state", "trace"},
+    "model": {"file", "package", "xml"},
+}
 """What a Plan's identity leaves out: the seed, how it is executed, and where the model's text lies."""
 
 
@@ -42,6 +47,7 @@ class Plan:
         grid: the physics grid.
         horizon: length of a run [ticks].
         model: the compiled model.
+        files: what the controllers' files hold.
     """
 
     plan_id: str
@@ -50,17 +56,19 @@ class Plan:
     grid: Grid
     horizon: int
     model: ModelImage
+    files: Files = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
-    def of(cls, manifest: Manifest, grid: Grid, model: ModelImage) -> Plan:
+    def of(cls, manifest: Manifest, grid: Grid, model: ModelImage, files: Files) -> Plan:
         """The Plan of a manifest that has been checked against its model."""
         return cls(
-            plan_id=_plan_id(manifest, grid, model),
-            layout=_layout(manifest, grid, model),
+            plan_id=_plan_id(manifest, grid, model, files),
+            layout=_layout(manifest, grid, model, files),
             manifest=manifest,
             grid=grid,
             horizon=grid.ticks(manifest.runtime.duration_s),
             model=model,
+            files=files,
         )
 
     def instantiate(self, seed: int | None = None) -> SimulationInstance:
@@ -79,15 +87,16 @@ def run_id(plan_id: str, seed: int) -> str:
     return content_id([plan_id, seed])
 
 
-def _plan_id(manifest: Manifest, grid: Grid, model: ModelImage) -> str:
-    document = manifest.model_dump(mode="json", by_alias=True, exclude=_NOT_OF_THE_PLAN)
+def _plan_id(manifest: Manifest, grid: Grid, model: ModelImage, files: Files) -> str:
+    document = manifest.model_dump(mode="json", by_alias=True, exclude=NOT_OF_THE_PLAN)
+    document["controllers"] = with_digests(document["controllers"], files)
     return content_id({"manifest": document, "timestep": str(grid.timestep), "model": model.source_id})
 
 
-def _layout(manifest: Manifest, grid: Grid, model: ModelImage) -> str:
+def _layout(manifest: Manifest, grid: Grid, model: ModelImage, files: Files) -> str:
     document = manifest.model_dump(mode="json", by_alias=True, include={"metrics"})
     document["components"] = {name: spec.structure() for name, spec in manifest.components.items()}
-    document["controllers"] = {
+    controllers = {
         name: {
             **spec.model_dump(
                 mode="json", by_alias=True, exclude={"parameters", "compute_latency_s", "period_s", "phase_s"}
@@ -97,6 +106,7 @@ def _layout(manifest: Manifest, grid: Grid, model: ModelImage) -> str:
         }
         for name, spec in manifest.controllers.items()
     }
+    document["controllers"] = with_digests(controllers, files)
     document["references"] = {n: [r.type, r.joints] for n, r in manifest.references.items()}
     document["edits"] = {n: [e.fields, e.names, e.scale is None] for n, e in manifest.model.edits.items()}
     document["start"] = [manifest.model.keyframe, sorted(manifest.model.initial)]

@@ -1,8 +1,8 @@
-"""The sections of a Manifest: model, runtime, references, controllers, metrics."""
+"""The sections of a Manifest: model, runtime, references, controllers."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -19,6 +19,11 @@ from sweep.plan.fields import (
     Waypoints,
     one_or_many,
 )
+
+TraceLevel = Literal["summary", "events", "full"]
+"""How much of a run is kept, each level with everything of those before it."""
+
+TRACE_LEVELS: tuple[TraceLevel, ...] = get_args(TraceLevel)
 
 
 class ModelEdit(Section):
@@ -98,7 +103,7 @@ class ModelSpec(Section):
 
 
 class RuntimeSpec(Section):
-    """How long, how fine, under which seed; mode, seed and block length do not decide what a Plan is.
+    """How long, how fine, under which seed; all but timestep and duration leave the Plan what it is.
 
     Attributes:
         mode: the host's use; the simulated bits are the same in all.
@@ -106,6 +111,10 @@ class RuntimeSpec(Section):
         timestep_s: length of one step [s]; the model's own if not given.
         duration_s: length of a run [s].
         max_block: longest block of ticks executed at once; it changes speed, never bits.
+        derived_state: ``lazy`` computes what depends on forces when someone reads it, ``eager`` at every boundary; it
+            changes speed, never bits.
+        trace: ``summary`` keeps nothing but the record, ``events`` also every sample, command, application and domain
+            event, ``full`` also the state, the controls and the sensors of every boundary; it never changes bits.
     """
 
     mode: Literal["unbounded", "realtime_paced", "deterministic_ci", "rendered", "operator_training"] = "unbounded"
@@ -113,6 +122,8 @@ class RuntimeSpec(Section):
     timestep_s: PositiveSeconds | None = None
     duration_s: PositiveSeconds = 1.0
     max_block: Annotated[int, Field(ge=1)] | None = None
+    derived_state: Literal["lazy", "eager"] = "lazy"
+    trace: TraceLevel = "summary"
 
 
 class ReferenceSpec(Section):
@@ -152,6 +163,8 @@ class ControllerSpec(Section):
         outputs: drivers it commands.
         references: reference trajectories it follows.
         parameters: handed to it; numbers may differ between lanes.
+        files: files handed to it by a name of its choosing, found from the document's folder; their content is part of
+            the Plan.
     """
 
     class_: Annotated[str, Field(alias="class", pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")]
@@ -163,51 +176,8 @@ class ControllerSpec(Section):
     outputs: Names
     references: Annotated[tuple[str, ...], BeforeValidator(one_or_many)] = ()
     parameters: dict[str, Any] = Field(default_factory=dict)
+    files: dict[Identifier, str] = Field(default_factory=dict)
 
     def schedule(self, grid: Grid, name: str) -> GridSchedule:
         """When it is due, on the grid."""
         return GridSchedule(grid, self.period_s, self.phase_s, self.quantization, name=f"controllers.{name}.period_s")
-
-
-class MetricSpec(Section):
-    """One number per run: a fold over a signal at completed boundaries.
-
-    Attributes:
-        type: ``rms``, ``mean_abs`` or ``max_abs`` over the window, or ``final_abs`` at its last boundary.
-        joint: the joint, or
-        joints: the joints whose signal is folded together.
-        actuators: for ``signal: control``, the actuators.
-        signal: ``position``, ``velocity`` or ``control``.
-        reference: a reference trajectory that is subtracted from the position.
-        unit: what people read behind the number.
-        better: ``lower`` or ``higher``.
-        window: ``horizon`` (only a completed run has a value), ``until_end`` (an ended one too), ``at_end`` (the value
-            where the run stopped).
-    """
-
-    type: Literal["rms", "mean_abs", "max_abs", "final_abs"]
-    joint: str | None = None
-    joints: Names | None = None
-    actuators: Names | None = None
-    signal: Literal["position", "velocity", "control"] = "position"
-    reference: str | None = None
-    unit: str
-    better: Literal["lower", "higher"] = "lower"
-    window: Literal["horizon", "until_end", "at_end"] = "horizon"
-
-    @model_validator(mode="after")
-    def _consistent(self) -> MetricSpec:
-        if [self.joint, self.joints, self.actuators].count(None) != 2:
-            raise ValueError("give one of: joint, joints, actuators")
-        if (self.signal == "control") != (self.actuators is not None):
-            raise ValueError("signal: control goes with actuators, position and velocity with joints")
-        if (self.type == "final_abs") != (self.window == "at_end"):
-            raise ValueError("type: final_abs and window: at_end go together")
-        if self.reference is not None and self.signal != "position":
-            raise ValueError("a reference is subtracted from signal: position")
-        return self
-
-    @property
-    def elements(self) -> tuple[str, ...]:
-        """The joints or actuators folded together."""
-        return self.joints or self.actuators or (self.joint or "",)

@@ -5,42 +5,46 @@ order, in every execution mode and whatever is attached::
 
     step(n):
         # at P_n
-        1  DeferredActionsCommit      make physical actions deferred to this boundary real
+        1  DeferredActionsCommit      actions deferred to n become real: joint set, mocap moved, equality switched;
+                                      wrenches that act now, deferred or scheduled, are summed
         2  ExternalInputCommit        cut the accepted inputs; those due become visible, in total order:
                                       effective time, source id, source sequence, acceptance
-        3  ContinuousPrescribedState  write the authoritative state of this boundary
-        4  DerivedStateRecompute      make derived state agree with what 1 to 3 changed
+        3  ContinuousPrescribedState  write the authoritative pose of n of each claimed mocap body
+        4  DerivedStateRecompute      make derived state agree with what 1 to 3 changed, as far as a Device that is due
+                                      reads it (a full forward uses the controls of step n - 1)
         5  DeviceUpdate               each device: acquire what is due, deliver what is due
-        6  ActuatorApplication        each driver: command transport, watchdog, limits -> controls
+        6  ActuatorApplication        each driver: command transport, watchdog, conversion -> controls
         # P_n to P_(n+1)
         7  PhysicsStep                integrate
         # at P_(n+1)
-        8  PostPhysicsSnapshot        the completed boundary becomes readable
-        9  InteractionEvaluation      each interaction reads it and proposes
-        10 DomainCommit               all proposals or none; of several ends, the least (tick, phase, component)
-        11 Observer                   each metric folds the completed step
+        8  PostPhysicsSnapshot        write the prescribed poses of n + 1; make derived state agree with the new
+                                      qpos and qvel, as far as 9 to 11 read it; the boundary becomes readable
+        9  InteractionEvaluation      each interaction reads it and committed domain state, and proposes
+        10 DomainCommit               all proposals of the step or none; of several ends, the least component
+        11 Observer                   each observer sees committed domain state and the completed boundary
         12 TraceRecord                the step's frame is settled
         13 ExternalOutputPublish      what devices show is handed outward
     then, outside the phases: each controller due at n reads what was published;
         its command is accepted for boundary n + max(1, ceil(compute_latency / timestep))
 
-A failure leaves the lane faulted with tick, phase, component, kind and message, and its neighbours untouched.  What
-exists after a failure in step n:
+A failure leaves the lane faulted with tick, phase, component, kind and message, and its neighbours untouched; of
+several things that stop a lane the least (tick, phase, component) happened.  What exists after a failure in step n:
 
 ====================  ================================================================================================
 failed phase          what holds
 ====================  ================================================================================================
-1 to 4                state, samples and trace are those of step n - 1
-5, 6                  as above, plus what earlier phases of step n committed
-7                     samples of tick n were acquired and controls applied; the boundary is P_n, metrics and trace end
-                      with step n - 1
-8 to 11               as for 7: the step was not settled
+1 to 5                state and trace are those of step n - 1; no sample of tick n was acquired
+6                     as above, but tick n's samples were acquired
+7, 8                  controls of step n were applied too; the boundary is P_n, metrics and trace end with step n - 1
+9, 10                 as for 7: nothing of the step was proposed or committed
+11                    the step's domain changes are committed; it is in no metric and not in the trace
 12, 13, controllers   step n is settled and in the trace; nothing later exists
 ====================  ================================================================================================
 
-An *end* (phase 10) is not a failure: its step completes, and nothing of a later step exists.  In this version no
-component defers actions or prescribes state, so phases 1 and 3 have nothing to commit; derived state that phase 4 would
-recompute is recomputed inside MuJoCo's own step.
+An *end* (phase 10) is not a failure: its step completes, and nothing of a later step exists.
+
+Derived state is *lazy*: what depends on forces is computed when a reader that declared it is due, ``eager`` computes it
+at every boundary, and both give the same bits.  A component that declares nothing is served a full forward every tick.
 
 The cycle runs *blocks* of steps (:mod:`sweep.runtime.cycle`): between two moments at which anything can feed back into
 physics, the phases that feed it (1, 2, 3, 6) are computed for all ticks, then physics, then all that only reads.  Lanes
@@ -48,9 +52,11 @@ and blocks are no semantics: one trace digest whatever the batch, the threads an
 """
 
 from sweep.runtime.batch import InstanceBatch as InstanceBatch
+from sweep.runtime.component_setup import ComponentSetup as ComponentSetup
 from sweep.runtime.controller import ControllerSetup as ControllerSetup
 from sweep.runtime.controller import ControlStep as ControlStep
 from sweep.runtime.controller import per_lane as per_lane
+from sweep.runtime.external_input import InputProducer as InputProducer
 from sweep.runtime.fault import EpisodeEnd as EpisodeEnd
 from sweep.runtime.fault import Fault as Fault
 from sweep.runtime.instance import SimulationInstance as SimulationInstance
@@ -59,7 +65,20 @@ from sweep.runtime.noise import raw_words as raw_words
 from sweep.runtime.noise import uniforms as uniforms
 from sweep.runtime.output import DeviceOutput as DeviceOutput
 from sweep.runtime.phases import Phase as Phase
+from sweep.runtime.proposal import ApplyWrench as ApplyWrench
+from sweep.runtime.proposal import Deferred as Deferred
+from sweep.runtime.proposal import End as End
+from sweep.runtime.proposal import MoveMocap as MoveMocap
+from sweep.runtime.proposal import Proposal as Proposal
+from sweep.runtime.proposal import SetJoint as SetJoint
+from sweep.runtime.proposal import SwitchEquality as SwitchEquality
+from sweep.runtime.reads import Reads as Reads
+from sweep.runtime.reads import StateLevel as StateLevel
+from sweep.runtime.recorded_input import RecordedInput as RecordedInput
 from sweep.runtime.resolve import Resolver as Resolver
 from sweep.runtime.resolve import resolve_plan as resolve_plan
+from sweep.runtime.rowwise import row_product as row_product
+from sweep.runtime.snapshot import MujocoPhysicsStateSnapshot as MujocoPhysicsStateSnapshot
 from sweep.runtime.snapshot import SimulationSnapshot as SimulationSnapshot
 from sweep.runtime.trace import TraceEvent as TraceEvent
+from sweep.runtime.view import MujocoReadView as MujocoReadView

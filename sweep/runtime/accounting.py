@@ -27,6 +27,7 @@ def record(batch: InstanceBatch, lane: int) -> RunRecord:
         summaries=_summaries(batch, lane),
         trace_digest=trace_digest(batch, lane),
         receipts={f"{n}/{s}": r for n, part in batch.parts.drawing.items() for s, r in part.receipts(lane).items()},
+        remarks=tuple(remark for loop in batch.parts.loops.values() for remark in loop.remarks),
     )
 
 
@@ -82,6 +83,7 @@ def _summaries(batch: InstanceBatch, lane: int) -> dict[str, float]:
         name: device.summary(lane, batch.outputs_tick(lane)) for name, device in parts.devices.items()
     }
     found |= {name: driver.summary(lane, count) for name, driver in parts.drivers.items()}
+    found |= {name: push.summary(lane) for name, push in parts.disturbances.items()}
     found |= {name: loop.summary(lane) for name, loop in parts.loops.items()}
     found |= {name: observer.summary(lane) for name, observer in parts.observers.items()}
     return {f"{name}/{key}": value for name, part in found.items() for key, value in part.items()}

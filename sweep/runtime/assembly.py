@@ -10,8 +10,10 @@ import mujoco
 
 from sweep.plan.component import Capability
 from sweep.plan.manifest import Manifest
+from sweep.plan.metric import MetricSpec
 from sweep.runtime.components import live_class
 from sweep.runtime.components.metric import Metric
+from sweep.runtime.components.observed_metric import ObservedMetric
 from sweep.runtime.context import BatchContext
 from sweep.runtime.control_loop import ControlLoop
 from sweep.runtime.inputs import InputLayout
@@ -25,7 +27,7 @@ class Assembly:
     """One live object per component, controller and metric, each serving all lanes.
 
     Attributes:
-        devices: by id, as are the others.
+        devices: by id, in the order of ids, as are the others.
         drivers: ActuatorDrivers.
         prescribed: PrescribedStates.
         disturbances: what pushes bodies at times known in advance.
@@ -33,6 +35,7 @@ class Assembly:
         observers: Observers that are components.
         metrics: the Manifest's metrics.
         loops: controllers.
+        own_devices: Devices of the user's own, whose measuring may raise.
     """
 
     devices: Mapping[str, Any]
@@ -41,8 +44,9 @@ class Assembly:
     disturbances: Mapping[str, Any]
     interactions: Mapping[str, Any]
     observers: Mapping[str, Any]
-    metrics: Mapping[str, Metric]
+    metrics: Mapping[str, Metric | ObservedMetric]
     loops: Mapping[str, ControlLoop]
+    own_devices: tuple[Any, ...]
 
     @classmethod
     def of(cls, manifests: Sequence[Manifest], context: BatchContext) -> Assembly:
@@ -51,7 +55,7 @@ class Assembly:
         live = {
             capability: {
                 name: live_class(spec)(name, [manifest.components[name] for manifest in manifests], context)
-                for name, spec in first.components_with(capability).items()
+                for name, spec in sorted(first.components_with(capability).items())
             }
             for capability in Capability
         }
@@ -66,7 +70,7 @@ class Assembly:
                 components=first.components,
                 folder=first.folder,
             )
-            for name in first.controllers
+            for name in sorted(first.controllers)
         }
         return cls(
             devices=devices,
@@ -75,8 +79,9 @@ class Assembly:
             disturbances=live[Capability.DISTURBANCE],
             interactions=live[Capability.INTERACTION],
             observers=live[Capability.OBSERVER],
-            metrics={name: Metric(spec, context) for name, spec in first.metrics.items()},
+            metrics={name: _metric(spec, live[Capability.OBSERVER], context) for name, spec in first.metrics.items()},
             loops=loops,
+            own_devices=tuple(device for device in devices.values() if hasattr(device, "prepare")),
         )
 
     @property
@@ -93,7 +98,9 @@ class Assembly:
     @property
     def one_tick(self) -> bool:
         """Whether a step's input may depend on the boundary that it starts from."""
-        return self.acts_on_physics or any(driver.reads_state for driver in self.drivers.values())
+        asking = [driver.reads_state for driver in self.drivers.values()]
+        asking += [getattr(prescribed, "one_tick", False) for prescribed in self.prescribed.values()]
+        return self.acts_on_physics or any(asking)
 
     def input_layout(self, model: mujoco.MjModel) -> InputLayout:
         """What is fed to physics beside controls."""
@@ -104,13 +111,16 @@ class Assembly:
             poses=bool(model.nmocap) and (acts or bool(self.prescribed)),
         )
 
-    def reading(self, manifest: Manifest, model: mujoco.MjModel, watchers: Sequence[Any]) -> Reading:
+    def reading(
+        self, manifest: Manifest, model: mujoco.MjModel, watchers: Sequence[Any], traced: Sequence[str] = ()
+    ) -> Reading:
         """What the readers need together.
 
         Args:
             manifest: any lane's.
             model: the nominal model.
             watchers: Observers that are no components.
+            traced: fields that traces keep as each step computes them.
         """
         specs = manifest.components_with(Capability.DEVICE)
         devices = [
@@ -123,7 +133,12 @@ class Assembly:
             [_reads(watcher) for watcher in everyone],
             eager=manifest.runtime.derived_state == "eager",
             rk4=model.opt.integrator == _RK4,
+            traced=traced,
         )
+
+
+def _metric(spec: MetricSpec, observers: Mapping[str, Any], context: BatchContext) -> Metric | ObservedMetric:
+    return Metric(spec, context) if spec.observer is None else ObservedMetric(spec, observers[spec.observer])
 
 
 def _reads(reader: Any) -> Any:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sweep.errors import InvalidInputError, Problem
 from sweep.plan.plan import Plan
+from sweep.plan.sections import TRACE_LEVELS, TraceLevel
 from sweep.results.record import Outcome, RunRecord
 from sweep.runtime import accounting
 from sweep.runtime.assembly import Assembly
@@ -26,6 +27,7 @@ from sweep.runtime.output import DeviceOutput
 from sweep.runtime.phases import Phase
 from sweep.runtime.physics import LanePhysics
 from sweep.runtime.trace import TraceColumn
+from sweep.runtime.trace_recorder import TraceRecorder
 
 
 class InstanceBatch:
@@ -38,7 +40,7 @@ class InstanceBatch:
         seeds: the episode seed of each lane.
         max_block: longest block of ticks executed at once; None means as long as semantics allow.
         threads: threads that physics of different lanes runs on.
-        keep_events: remember every sample and input, for :meth:`SimulationInstance.events`.
+        trace: how much is kept of every lane; as much as any of the Plans says by default.
         observers: further Observers, which see completed steps after the metrics.
         mailbox: where input comes from; a new one by default.
 
@@ -47,13 +49,14 @@ class InstanceBatch:
         alive: ``(lanes,)`` lanes that have neither faulted nor ended.
         living: their number.
         stops: why the others are not alive.
+        recorder: what is kept for traces; None at the level of summaries.
 
     Raises:
         InvalidInputError: no plans, another number of seeds, or plans of different layouts.
     """
 
     def __init__(self, plans: Sequence[Plan], seeds: Sequence[int], max_block: int | None = None, threads: int = 1, *,
-                 keep_events: bool = False, observers: Iterable[Observer] = (),
+                 trace: TraceLevel | None = None, observers: Iterable[Observer] = (),
                  mailbox: Mailbox | None = None) -> None:  # fmt: skip
         _check(plans, seeds, max_block, threads)
         self.plans = tuple(plans)
@@ -63,6 +66,7 @@ class InstanceBatch:
         self.horizon = plans[0].horizon
         self._max_block = max_block if max_block is not None else plans[0].manifest.runtime.max_block
         manifests = [plan.manifest for plan in plans]
+        level = max((m.runtime.trace for m in manifests), key=TRACE_LEVELS.index) if trace is None else trace
         model = open_model(plans[0].model)
         self.context = BatchContext(
             lanes=self.lanes,
@@ -70,15 +74,20 @@ class InstanceBatch:
             grid=self.grid,
             seeds=self.seeds,
             references=reference_tables([m.references for m in manifests], self.grid),
-            keep_events=keep_events,
+            keep_events=level != "summary",
+            folder=manifests[0].folder,
+            files=plans[0].files,
         )
         self.parts = Assembly.of(manifests, self.context)
-        observers = tuple(observers)
-        self.reading = self.parts.reading(manifests[0], model, observers)
+        self.recorder = TraceRecorder(level, self.context) if self.context.keep_events else None
+        observers, traced = tuple(observers), () if self.recorder is None else self.recorder.fields
+        self.reading = self.parts.reading(manifests[0], model, observers, traced)
         self.physics = LanePhysics(manifests, model, threads, self.parts.input_layout(model))
         self.mailbox = Mailbox(self.grid) if mailbox is None else mailbox
         self.actions = DeferredActions(self.grid, self.context.index, plans[0].manifest.claimed)
-        self.domain = Domain(self.lanes, self.actions, self.parts.interactions, keep_events=keep_events)
+        self.domain = Domain(
+            self.lanes, self.actions, self.parts.interactions, self.parts.observers, keep_events=self.context.keep_events
+        )
         self.tick = 0
         self.alive: NDArray[np.bool_] = np.ones(self.lanes, bool)
         self.living = self.lanes
@@ -92,7 +101,7 @@ class InstanceBatch:
         self.columns = {name: TraceColumn(self.lanes, width) for name, width in widths.items()}
         self.observation = Observation(
             [*self.parts.metrics.values(), *observers],
-            self.columns["states"], self.columns["controls"], self.columns.get("inputs"),
+            self.columns["states"], self.columns["controls"], self.columns.get("inputs"), self.recorder,
         )  # fmt: skip
         row_bytes = 8 * self.lanes * (3 * self.context.state_width + int(model.nu) + others)
         row_bytes += self.physics.record_bytes(self.reading.recorded)
@@ -173,11 +182,7 @@ class InstanceBatch:
         """Run the controllers that are due after the block's last step."""
         last = block.stop - 1
         # In the order of their ids, so that of two that raise in one lane the least is its fault.
-        due = [
-            self.parts.loops[name]
-            for name in sorted(self.parts.loops)
-            if next_due(self.parts.loops[name].schedule, last) == last
-        ]
+        due = [loop for loop in self.parts.loops.values() if next_due(loop.schedule, last) == last]
         if not due or not self.living:
             return
         shown = self.outputs()  # 13 ExternalOutputPublish: an immutable output of the completed boundary

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
@@ -78,6 +79,8 @@ class BlockView:
             boundary ``start + j``; the last row only where an Interaction or Observer asked for it.
         opening: fields of the full forward at ``P_start``, as DeviceUpdate sees it, each ``(lanes, ...)``.
         closing: fields of the full forward at ``P_stop``, as phases 9 to 11 see it, each ``(lanes, ...)``.
+        whole_at_start: makes a private MjData of a lane at ``P_start`` with everything computed, as DeviceUpdate sees.
+        whole_at_stop: the same at ``P_stop``, as phases 9 to 11 see it.
         through: per lane, the last tick whose phases up to PhysicsStep exist; None when that is ``stop - 1`` for all.
         settled: per lane, how many steps were completed and settled; None when all of them were.
         alive: lanes that took part in this block.
@@ -90,6 +93,8 @@ class BlockView:
     derived: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     opening: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     closing: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    whole_at_start: Callable[[int], mujoco.MjData] | None = None
+    whole_at_stop: Callable[[int], mujoco.MjData] | None = None
     through: Ints | None = None
     settled: Ints | None = None
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sweep.plan.clock import Grid
+from sweep.plan.files import Files
 from sweep.plan.sections import ReferenceSpec
 from sweep.runtime.model_index import ModelIndex
 from sweep.runtime.reference import ReferenceTable
@@ -28,6 +30,8 @@ class BatchContext:
         seeds: episode seed of each lane.
         references: the reference trajectories, by id.
         keep_events: whether components remember their events.
+        files: what the controllers' files hold.
+        folder: the manifest's folder, where the user's modules may lie.
     """
 
     lanes: int
@@ -36,6 +40,8 @@ class BatchContext:
     seeds: Sequence[int]
     references: Mapping[str, ReferenceTable]
     keep_events: bool
+    files: Files = field(default_factory=dict)
+    folder: Path | None = None
 
     @property
     def state_width(self) -> int:

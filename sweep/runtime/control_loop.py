@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,12 +20,10 @@ from sweep.runtime.controller import (
     load_controller,
     stacked_parameters,
 )
-from sweep.runtime.fault import Fault
+from sweep.runtime.fault import Fault, what_raised
 from sweep.runtime.mailbox import Mailbox
 from sweep.runtime.output import DeviceOutput
 from sweep.runtime.phases import Phase
-
-_RUNTIME = str(Path(__file__).parent)
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -43,6 +40,9 @@ class ControlLoop:
         drivers: the batch's drivers, by id.
         components: the specs of all components in the first lane.
         folder: where the user's modules may lie.
+
+    Attributes:
+        remarks: what the controller has to say about how it works, for people.
     """
 
     def __init__(self, name: str, specs: Sequence[ControllerSpec], context: BatchContext, *,
@@ -63,10 +63,12 @@ class ControlLoop:
             parameters=stacked_parameters([lane.parameters for lane in specs]),
             references={reference: context.references[reference] for reference in spec.references},
             model=context.index.model,
+            files={role: image.content for role, image in context.files.get(name, {}).items()},
         )
         self._class = load_controller(spec.class_, folder)
         self._takes_acting = getattr(self._class, "takes_acting", False)
         self._controller = self._class(self._setup)
+        self.remarks = tuple(f"controllers.{name}: {text}" for text in getattr(self._controller, "remarks", ()))
         self._state = _initial_state(self._controller)
         self._alone: dict[int, Any] = {}
         delay = per_lane_values(specs, lambda s: max(1, context.grid.ticks(s.compute_latency_s)), np.int64)
@@ -198,18 +200,8 @@ class ControlLoop:
             np.maximum(ages[1], age, out=ages[1])
 
     def _fault(self, tick: int, error: Exception) -> Fault:
-        text = " ".join(str(error).split())
-        message = f"{type(error).__name__}: {text}{_where(error)}"
-        return Fault(
-            tick=tick, phase=Phase.EXTERNAL_OUTPUT_PUBLISH, component=self.name, kind="controller", message=message
-        )
-
-
-def _where(error: Exception) -> str:
-    """The line of user code that raised; empty where the error is about what it returned."""
-    frames = traceback.extract_tb(error.__traceback__)
-    theirs = [frame for frame in frames if not frame.filename.startswith(_RUNTIME)]
-    return f" ({Path(theirs[-1].filename).name}, line {theirs[-1].lineno})" if theirs else ""
+        phase, message = Phase.EXTERNAL_OUTPUT_PUBLISH, what_raised(error)
+        return Fault(tick=tick, phase=phase, component=self.name, kind="controller", message=message)
 
 
 def _initial_state(controller: Any) -> dict[str, NDArray[Any]]:
@@ -225,4 +217,5 @@ def _row(output: DeviceOutput, lane: int) -> DeviceOutput:
         acquired_tick=output.acquired_tick[rows],
         delivered_tick=output.delivered_tick[rows],
         index=output.index[rows],
+        clock=None if output.clock is None else output.clock.lane(lane),
     )

@@ -13,12 +13,18 @@ A controller is a class built once per batch from a :class:`ControllerSetup` and
 State that lives from call to call is declared by ``initial_state()``, a mapping of arrays whose first axis is the
 lane; ``compute`` finds it in ``step.state`` and changes it in place.  A class written for one lane at a time is
 wrapped by :func:`per_lane`.
+
+A class may also have
+
+- ``problems(spec, files)``, a static method that says what is wrong with its part of the Manifest before anything runs:
+  a list of :class:`sweep.errors.Problem` with paths inside the controller, such as ``parameters.gain``;
+- ``packages``, the installed distributions whose version decides its bits, for example ``("onnxruntime",)``;
+
+and an object ``remarks``, a tuple of lines about how it works, which people are shown once per sweep.
 """
 
 from __future__ import annotations
 
-import importlib
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,10 +34,10 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.errors import InvalidInputError, Problem, did_you_mean
 from sweep.plan.component import ComponentSpec
 from sweep.runtime.output import DeviceOutput
 from sweep.runtime.reference import ReferenceTable
+from sweep.runtime.user_class import load_class
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +53,7 @@ class ControllerSetup:
         widths: numbers per input and output, by id.
         parameters: numbers and lists as ``(lanes, n)``, other values as they are.
         references: its reference trajectories; ``at(tick)`` gives position and velocity.
+        files: what its files hold, as bytes, by the names that the Manifest gives them.
         model: the nominal model, for what a controller computes from its own knowledge of the robot.
     """
 
@@ -59,6 +66,7 @@ class ControllerSetup:
     parameters: Mapping[str, Any]
     references: Mapping[str, ReferenceTable]
     model: mujoco.MjModel
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
     def subset(self, lanes: Sequence[int]) -> ControllerSetup:
         """The setup of some of the lanes."""
@@ -121,6 +129,7 @@ def per_lane(cls: type[Any]) -> type[Any]:
             self._outputs = setup.outputs
             self._widths = setup.widths
             self._lanes = [cls(_plain(setup.subset([lane]))) for lane in range(setup.lanes)]
+            self.remarks = tuple(dict.fromkeys(text for lane in self._lanes for text in getattr(lane, "remarks", ())))
 
         def compute(self, step: ControlStep, acting: NDArray[np.bool_]) -> dict[str, NDArray[np.float64]]:
             commands = {name: np.zeros((len(self._lanes), self._widths[name])) for name in self._outputs}
@@ -139,6 +148,9 @@ def per_lane(cls: type[Any]) -> type[Any]:
     PerLane.__name__ = PerLane.__qualname__ = cls.__name__
     PerLane.__module__ = cls.__module__
     PerLane.takes_acting = True  # type: ignore[attr-defined]
+    for told in ("problems", "packages"):
+        if hasattr(cls, told):
+            setattr(PerLane, told, getattr(cls, told))
     return PerLane
 
 
@@ -158,40 +170,8 @@ def as_commands(computed: Any, outputs: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def load_controller(path: str, folder: Path | None = None) -> type[Any]:
-    """Import ``my_pkg.my_module:MyController``; modules beside the manifest are found too.
-
-    Raises:
-        InvalidInputError: no such module or class, or the import itself raised.
-    """
-    module_name, _, class_name = path.partition(":")
-    try:
-        module = _import(module_name, folder)
-    except ModuleNotFoundError as error:
-        message = f"cannot import {module_name!r}: {error}; it is looked for in the working directory"
-        message += f" and in {folder}" if folder else ""
-        raise InvalidInputError("controller", [Problem(path, message)]) from None
-    except (Exception, SystemExit) as error:
-        message = f"importing {module_name!r} raised {type(error).__name__}: {error}"
-        raise InvalidInputError("controller", [Problem(path, message)]) from error
-    found = getattr(module, class_name, None)
-    if not isinstance(found, type) or not hasattr(found, "compute"):
-        classes = [n for n, v in vars(module).items() if isinstance(v, type) and hasattr(v, "compute")]
-        what = "has no compute(step)" if isinstance(found, type) else "does not exist"
-        message = f"{class_name!r} in {module_name!r} {what}{did_you_mean(class_name, classes)}"
-        raise InvalidInputError("controller", [Problem(path, message)])
-    return found
-
-
-def _import(module_name: str, folder: Path | None) -> Any:
-    try:
-        return importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        root = module_name.partition(".")[0]
-        if folder is None or error.name != root:
-            raise
-        if str(folder.resolve()) not in sys.path:
-            sys.path.append(str(folder.resolve()))
-        return importlib.import_module(module_name)
+    """Import a controller's class; see :func:`sweep.runtime.user_class.load_class`."""
+    return load_class(path, folder, "compute")
 
 
 def stacked_parameters(lanes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

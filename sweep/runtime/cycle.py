@@ -26,45 +26,53 @@ if TYPE_CHECKING:
 def run_block(batch: InstanceBatch, block: Block) -> None:
     """Run a block for all lanes that are alive, and the controllers that are due after its last step."""
     parts, stops = batch.parts, dict[int, Stop]()
-    inputs = _prepare(batch, block)  # 1, 2, 3
+    inputs = _prepare(batch, block, stops)  # 1, 2, 3
     opening = _open(batch, block, inputs, stops)  # 4, and what force-reading Devices see in 5
-    for name in sorted(parts.drivers):  # 6 ActuatorApplication
-        stops = {**(parts.drivers[name].apply(block, inputs.controls, batch.boundary) or {}), **stops}
+    for driver in parts.drivers.values():  # 6 ActuatorApplication
+        _least(stops, driver.apply(block, inputs.controls, batch.boundary), batch.alive)
 
     boundaries = np.empty((batch.lanes, block.length + 1, batch.context.state_width))
     boundaries[:, 0] = batch.boundary
     saved = batch.physics.save()
     running = _without(batch.alive, stops)
-    faults, recorded = batch.physics.advance(
-        block, inputs, running, boundaries, batch.reading.recorded
-    )  # 7 PhysicsStep
-    stops |= faults
+    # 7 PhysicsStep
+    faults, recorded = batch.physics.advance(block, inputs, running, boundaries, batch.reading.recorded)
+    _least(stops, faults, batch.alive)
 
     view = BlockView(block=block, boundaries=boundaries, inputs=inputs, alive=batch.alive, opening=opening)
     view.derived = recorded if not batch.reading.refreshed else _refreshed(recorded, opening)
+    view.whole_at_start = lambda lane: batch.physics.data(lane, saved[lane])[1]
+    view.whole_at_stop = lambda lane: batch.physics.data(lane)[1]
     _close(batch, view, stops)  # 8 PostPhysicsSnapshot
-    stops = batch.domain.evaluate(view, stops)  # 9 InteractionEvaluation, 10 DomainCommit
+    for device in parts.own_devices:  # 5 DeviceUpdate of Devices that may raise
+        _least(stops, device.prepare(view, stops), batch.alive)
+    # 9 InteractionEvaluation, 10 DomainCommit, 11 Observer as far as it looks at the domain
+    stops = batch.domain.evaluate(view, stops)
     batch.confine(view, stops)
     for device in parts.devices.values():  # 5 DeviceUpdate, which reads what phases before 7 left
         device.update(view)
     for driver in parts.drivers.values():
         driver.settle(view)
-    batch.observation.take(view)  # 11 Observer, 12 TraceRecord
+    for disturbance in parts.disturbances.values():
+        disturbance.settle(view)
+    batch.observation.take(view)  # 11 Observer that folds signals, 12 TraceRecord
     batch.retire(view, stops, saved)
     batch.run_controllers(block)  # 13 ExternalOutputPublish hands them what devices show
 
 
-def _prepare(batch: InstanceBatch, block: Block) -> BlockInputs:
+def _prepare(batch: InstanceBatch, block: Block, stops: dict[int, Stop]) -> BlockInputs:
     """Phases 1 to 3 of every tick of a block, and phase 2's commands handed to their drivers."""
     inputs = batch.physics.inputs(block)
     if batch.actions.commit(block, inputs, batch.physics, batch.alive):  # 1 DeferredActionsCommit
         batch.boundary = batch.physics.boundary()
-    for name in sorted(batch.parts.disturbances):
-        batch.parts.disturbances[name].apply(block, inputs.wrenches)
+    for disturbance in batch.parts.disturbances.values():
+        disturbance.apply(block, inputs.wrenches)
     for command in batch.mailbox.cut(block.start, block.stop):  # 2 ExternalInputCommit
         batch.parts.drivers[command.target].accept(command)
+        if batch.recorder is not None:
+            batch.recorder.commit(command)
     for prescribed in batch.parts.prescribed.values():  # 3 ContinuousPrescribedState
-        prescribed.apply(block, inputs)
+        _least(stops, prescribed.apply(block, inputs), batch.alive)
     return inputs
 
 
@@ -77,21 +85,19 @@ def _open(batch: InstanceBatch, block: Block, inputs: BlockInputs, stops: dict[i
     batch.physics.place(inputs)
     level = StateLevel.FULL if forced else StateLevel.VELOCITY
     fields, failed = batch.physics.forward(level, sorted({*reading.opening, *reading.recorded}), batch.alive)
-    for lane, message in failed.items():
-        stops[lane] = Fault(tick=block.start, phase=Phase.DERIVED_STATE_RECOMPUTE, kind="mujoco_error", message=message)
+    _least(stops, _failures(failed, block.start, Phase.DERIVED_STATE_RECOMPUTE), batch.alive)
     return fields
 
 
 def _close(batch: InstanceBatch, view: BlockView, stops: dict[int, Stop]) -> None:
     """8 PostPhysicsSnapshot: prescribed poses of P_stop, and derived state for those who read it."""
-    reading, last = batch.reading, view.block.stop - 1
+    reading = batch.reading
     batch.physics.pose(view.inputs, view.block.length)
     if reading.closing is StateLevel.STATE:
         return
     wanted = sorted({*reading.closing_fields, *reading.recorded})
     fields, failed = batch.physics.forward(reading.closing, wanted, _without(view.alive, stops))
-    for lane, message in failed.items():
-        stops[lane] = Fault(tick=last, phase=Phase.POST_PHYSICS_SNAPSHOT, kind="mujoco_error", message=message)
+    _least(stops, _failures(failed, view.block.stop - 1, Phase.POST_PHYSICS_SNAPSHOT), view.alive)
     view.derived = {f: np.concatenate([rows, fields[f][:, None]], axis=1) for f, rows in view.derived.items()}
     if reading.closing is StateLevel.FULL:
         view.closing = fields
@@ -99,7 +105,20 @@ def _close(batch: InstanceBatch, view: BlockView, stops: dict[int, Stop]) -> Non
 
 def _refreshed(recorded: Mapping[str, NDArray[Any]], opening: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """Records of a one-tick block whose first boundary was recomputed, because the integrator leaves them behind."""
-    return {field: opening[field][:, None] for field in recorded}
+    return {**recorded, **{field: opening[field][:, None] for field in recorded if field != "sensordata"}}
+
+
+def _least(stops: dict[int, Stop], more: Mapping[int, Stop] | None, alive: NDArray[np.bool_]) -> None:
+    """Of several things that stop a lane, the least (tick, phase, component) happened."""
+    for lane, stop in (more or {}).items():
+        if alive[lane] and (lane not in stops or stop.order < stops[lane].order):
+            stops[lane] = stop
+
+
+def _failures(messages: Mapping[int, str], tick: int, phase: Phase) -> dict[int, Stop]:
+    return {
+        lane: Fault(tick=tick, phase=phase, kind="mujoco_error", message=message) for lane, message in messages.items()
+    }
 
 
 def _without(alive: NDArray[np.bool_], stops: Mapping[int, Stop]) -> NDArray[np.bool_]:

@@ -74,7 +74,7 @@ class DeferredActions:
                 return f"{resource} is claimed: the component that prescribes it would overwrite the action"
             writes_of(resource, _value(action), self._index)
         except InvalidInputError as error:
-            return "; ".join(problem.message for problem in error.problems)
+            return "; ".join(map(str, error.problems))
         except ValueError as error:
             return str(error)
         return None

@@ -36,8 +36,17 @@ class StatefulInteraction(Protocol):
         """What it proposes on the completed boundary of step ``tick``."""
 
 
+class StatefulObserver(Protocol):
+    """Phase 11 for an Observer that looks at committed domain state."""
+
+    name: str
+
+    def observe_at(self, view: BlockView, lane: int, tick: int, state: Mapping[str, Any]) -> Fault | None:
+        """Look at the completed boundary of step ``tick`` and the state that the step committed."""
+
+
 class Domain:
-    """Phases 9 and 10 of all lanes.
+    """Phases 9 and 10 of all lanes, and 11 for Observers that look at what was committed.
 
     The proposals of a lane's step are one transaction: all are committed, or none, and then the lane is faulted.
 
@@ -45,29 +54,27 @@ class Domain:
         lanes: number of lanes.
         actions: where physical actions wait.
         interactions: by id.
+        observers: by id.
         keep_events: whether to remember what was committed, for traces.
     """
 
-    def __init__(
-        self, lanes: int, actions: DeferredActions, interactions: Mapping[str, Any], *, keep_events: bool
-    ) -> None:
+    def __init__(self, lanes: int, actions: DeferredActions, interactions: Mapping[str, Any],
+                 observers: Mapping[str, StatefulObserver], *, keep_events: bool) -> None:  # fmt: skip
         self._actions = actions
         ordered = [interactions[name] for name in sorted(interactions)]
         self._scans: list[Interaction] = [i for i in ordered if hasattr(i, "propose")]
         self._stateful: list[StatefulInteraction] = [i for i in ordered if not hasattr(i, "propose")]
-        # Per lane, the states after each commit that changed something, as (tick, state).
-        self._history: list[list[tuple[int, Mapping[str, Any]]]] = [[(-1, MappingProxyType({}))] for _ in range(lanes)]
+        self._by_boundary = bool(self._stateful or observers)
+        self._observers = [observers[name] for name in sorted(observers)]
+        self._states: list[Mapping[str, Any]] = [MappingProxyType({}) for _ in range(lanes)]
         self._hashes: dict[int, Any] = {}
         self._events: list[list[tuple[int, str, str, Mapping[str, Any]]]] | None = (
             [[] for _ in range(lanes)] if keep_events else None
         )
 
-    def state(self, lane: int, tick: int | None = None) -> Mapping[str, Any]:
-        """Committed domain state of a lane: now, or as the step ``tick`` left it."""
-        history = self._history[lane]
-        if tick is None:
-            return history[-1][1]
-        return next(state for committed, state in reversed(history) if committed <= tick)
+    def state(self, lane: int) -> Mapping[str, Any]:
+        """Committed domain state of a lane."""
+        return self._states[lane]
 
     def evaluate(self, view: BlockView, faults: Mapping[int, Stop]) -> dict[int, Stop]:
         """Evaluate the Interactions over a block and commit step by step; returns how each stopped lane stopped."""
@@ -77,7 +84,7 @@ class Domain:
             for proposal in interaction.propose(view):
                 if view.alive[proposal.lane]:
                     proposed.setdefault((proposal.tick, proposal.lane), []).append(proposal)
-        if not proposed and not self._stateful:
+        if not proposed and not self._by_boundary:
             return stops
         for tick, lane in self._moments(view, proposed):
             if lane in stops and not _reaches(stops[lane], tick):
@@ -85,7 +92,6 @@ class Domain:
             stop = self._settle(view, lane, tick, proposed.get((tick, lane), []))
             if stop is not None:
                 stops[lane] = stop
-        self._forget(view.block.start)
         return stops
 
     def digest(self, lane: int) -> bytes | None:
@@ -99,13 +105,13 @@ class Domain:
             yield TraceEvent(kind=kind, episode_index=episode, tick=tick, component=component, data=data)
 
     def _moments(self, view: BlockView, proposed: Iterable[tuple[int, int]]) -> Iterable[tuple[int, int]]:
-        if not self._stateful:
+        if not self._by_boundary:
             return sorted(proposed)
         lanes = [lane for lane in range(len(view.alive)) if view.alive[lane]]
         return ((tick, lane) for tick in range(view.block.start, view.block.stop) for lane in lanes)
 
     def _settle(self, view: BlockView, lane: int, tick: int, proposals: Sequence[LaneProposal]) -> Stop | None:
-        """Phases 9 and 10 of one lane's step."""
+        """Phases 9 to 11 of one lane's step."""
         proposals = list(proposals)
         for interaction in self._stateful:
             answer = interaction.propose_at(view, lane, tick, self.state(lane))
@@ -114,7 +120,15 @@ class Domain:
             if answer is not None:
                 proposals.append(LaneProposal(lane, tick, interaction.name, answer))
         proposals.sort(key=lambda p: p.component)
-        return self._commit(lane, tick, proposals) if proposals else None
+        stop = self._commit(lane, tick, proposals) if proposals else None
+        if isinstance(stop, Fault):
+            return stop
+        fault = self._observe(view, lane, tick)
+        return stop or fault  # an end comes before what Observers make of it
+
+    def _observe(self, view: BlockView, lane: int, tick: int) -> Fault | None:
+        faults = [observer.observe_at(view, lane, tick, self.state(lane)) for observer in self._observers]
+        return next((fault for fault in faults if fault is not None), None)
 
     def _commit(self, lane: int, tick: int, proposals: Sequence[LaneProposal]) -> Stop | None:
         conflict = _state_conflict(proposals) or self._action_problem(proposals)
@@ -128,8 +142,7 @@ class Domain:
             self._note(proposal)
             for deferred in proposal.proposal.actions:
                 self._actions.defer(lane, tick, proposal.component, deferred)
-        if state != self.state(lane):
-            self._history[lane].append((tick, MappingProxyType(state)))
+        self._states[lane] = MappingProxyType(state)
         for proposal in proposals:
             if (end := proposal.proposal.end) is not None:
                 return EpisodeEnd(tick=tick, component=proposal.component, reason=end.reason, success=end.success)
@@ -166,12 +179,6 @@ class Domain:
             self._hashes.setdefault(proposal.lane, xxhash.xxh3_128()).update(text.encode())
             if self._events is not None:
                 self._events[proposal.lane].append((proposal.tick, kind, proposal.component, data))
-
-    def _forget(self, tick: int) -> None:
-        """Drop states that no Observer of this block can ask for."""
-        for history in self._history:
-            while len(history) > 1 and history[1][0] < tick:
-                history.pop(0)
 
 
 def _reaches(stop: Stop, tick: int) -> bool:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import traceback
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from sweep.runtime.phases import Phase
+
+_RUNTIME = str(Path(__file__).parent)
 
 FaultKind = Literal["diverged", "overflow", "mujoco_error", "controller", "device", "component", "domain_conflict"]
 
@@ -72,3 +76,12 @@ class EpisodeEnd:
 
 
 Stop = Fault | EpisodeEnd
+
+
+def what_raised(error: BaseException) -> str:
+    """An exception of user code in one line: its type, its text, and the user's line that it came from, if any."""
+    text = " ".join(str(error).split())
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [frame for frame in frames if not frame.filename.startswith(_RUNTIME)]
+    where = f" ({Path(theirs[-1].filename).name}, line {theirs[-1].lineno})" if theirs else ""
+    return f"{type(error).__name__}: {text}".rstrip(": ") + where

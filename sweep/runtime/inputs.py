@@ -30,6 +30,11 @@ class InputLayout:
     poses: bool = False
 
     @property
+    def controls_only(self) -> bool:
+        """Whether nothing but controls is written."""
+        return not (self.wrenches or self.equalities or self.poses)
+
+    @property
     def spec(self) -> int:
         """The mjtState bits of a row, in whose order its parts stand."""
         bits = int(_STATE.mjSTATE_CTRL)

@@ -95,6 +95,11 @@ class ModelIndex:
             columns += range(int(sensor.adr[0]), int(sensor.adr[0]) + int(sensor.dim[0]))
         return np.array(columns, np.intp)
 
+    def needs_forces(self, sensor: str) -> bool:
+        """Whether a sensor depends on forces or accelerations, so that only a full forward computes it."""
+        stage = int(self.model.sensor_needstage[self.model.sensor(sensor).id])
+        return stage == int(mujoco.mjtStage.mjSTAGE_ACC)
+
     def control_limits(self, columns: Ints) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Lowest and highest control of each column; infinite where the model sets none."""
         low, high = np.full(self.model.nu, -np.inf), np.full(self.model.nu, np.inf)
@@ -126,6 +131,14 @@ class ModelIndex:
     def actuator_problems(self, path: str, actuators: Iterable[str]) -> list[Problem]:
         """Problems of names that must be actuators."""
         return unknown_name(path, "actuator", actuators, self.names("actuator"))
+
+    def mocap_names(self) -> list[str]:
+        """All mocap bodies."""
+        return [name for i, name in enumerate(self.names("body")) if self.model.body_mocapid[i] >= 0]
+
+    def mocap_problems(self, path: str, bodies: Iterable[str]) -> list[Problem]:
+        """Problems of names that must be mocap bodies."""
+        return unknown_name(path, "mocap body", bodies, self.mocap_names())
 
     def edit_problems(self, path: str, fields: Iterable[str], names: Sequence[str] | None) -> list[Problem]:
         """Problems of a model edit's fields and names."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sweep.runtime.block import Block, BlockView
 from sweep.runtime.inputs import joined_inputs
 from sweep.runtime.trace import TraceColumn
+from sweep.runtime.trace_recorder import TraceRecorder
 
 _PIECE_BYTES = 256 * 1024
 """Size of a piece: large enough to make numpy calls few, small enough to stay in the second-level cache."""
@@ -34,17 +35,21 @@ class Observation:
         states: the trace's column of states.
         controls: the trace's column of controls.
         others: the trace's column of other inputs, where there are any.
+        recorder: what is kept for traces above the level of summaries.
     """
 
     def __init__(self, observers: Iterable[Observer], states: TraceColumn, controls: TraceColumn,
-                 others: TraceColumn | None = None) -> None:  # fmt: skip
+                 others: TraceColumn | None = None, recorder: TraceRecorder | None = None) -> None:  # fmt: skip
         self._observers = tuple(observers)
+        self._recorder = recorder
         self._states, self._controls, self._others = states, controls, others
         self._waiting: list[BlockView] = []
         self._bytes = 0
 
     def take(self, view: BlockView) -> None:
         """Take a block's completed steps."""
+        if self._recorder is not None:
+            self._recorder.keep(view)  # by reference, which cannot be cheaper in larger pieces
         if view.settled is not None or view.closing:
             self.flush()
             self._observe(view)

@@ -17,7 +17,7 @@ from sweep.runtime.inputs import BlockInputs, InputLayout
 from sweep.runtime.model_index import ModelIndex
 from sweep.runtime.phases import Phase
 from sweep.runtime.reads import StateLevel
-from sweep.runtime.resolve import start_state
+from sweep.runtime.start import start_state
 
 Floats = NDArray[np.float64]
 
@@ -51,6 +51,7 @@ class LanePhysics:
         self.lanes = len(manifests)
         self._batch: Any = batch.Batch(model, self.lanes, threads)
         self._set_start(manifests)
+        self._set_model_values(manifests)
         self._edit_models(manifests)
         self.resting_controls: Floats = self._batch.bind("ctrl").copy()
         self._records: dict[int, Floats] = {}
@@ -73,8 +74,10 @@ class LanePhysics:
     def inputs(self, block: Block) -> BlockInputs:
         """What a block is fed if nothing changes it: resting controls, no wrenches, switches and poses as they are."""
         length, layout = block.length, self.layout
-        state = {field: self._batch.bind(field) for field in _KEPT}
         controls = np.repeat(self.resting_controls[:, None], length, axis=1)
+        if layout.controls_only:
+            return BlockInputs(controls=controls)
+        state = {field: self._batch.bind(field) for field in _KEPT}
         return BlockInputs(
             controls=controls,
             wrenches=np.zeros((self.lanes, length, self.model.nbody, 6)) if layout.wrenches else None,
@@ -169,14 +172,19 @@ class LanePhysics:
             self._batch.rollout(steps, control=rows, control_spec=self._spec, record=(), ids=[lane])
         self.pose(inputs, steps, lane)
 
-    def data(self, lane: int) -> tuple[mujoco.MjModel, mujoco.MjData]:
+    def data(self, lane: int, row: Floats | None = None) -> tuple[mujoco.MjModel, mujoco.MjData]:
         """A private copy of a lane's model and state, derived state recomputed by mj_forward.
+
+        Args:
+            lane: which.
+            row: its state as :meth:`save` kept it; the present one by default.
 
         Where MuJoCo cannot (the lane may be faulted for that very reason), sensordata is NaN.
         """
         model = self._batch.get_model(lane)
         data = mujoco.MjData(model)
-        self._batch.get_data(lane, data)
+        row = self._batch.state[lane] if row is None else row
+        mujoco.mj_setState(model, data, row, int(_STATE.mjSTATE_INTEGRATION))
         try:
             mujoco.mj_forward(model, data)
         except mujoco.FatalError:
@@ -194,6 +202,15 @@ class LanePhysics:
             if key not in starts:
                 starts[key] = start_state(manifest, self.model)
             mujoco.mj_getState(self.model, starts[key], self._batch.state[lane], int(_STATE.mjSTATE_INTEGRATION))
+
+    def _set_model_values(self, manifests: Sequence[Manifest]) -> None:
+        """Numbers of the model that components set in their lane; edits apply on top of them."""
+        index = ModelIndex(self.model)
+        for lane, manifest in enumerate(manifests):
+            for number in [n for spec in manifest.components.values() for n in spec.model_values()]:
+                row, values = index.rows(number.field, [number.element]), self._batch.expand(number.field)
+                own = values[lane, row, number.column] if number.value is None else number.value
+                values[lane, row, number.column] = own * number.scale
 
     def _edit_models(self, manifests: Sequence[Manifest]) -> None:
         """Give lanes their own model values.  Edits are written even where they change nothing, so that a lane's

@@ -52,12 +52,14 @@ class Reading:
     eager: bool
 
     @classmethod
-    def of(cls, devices: Iterable[DeviceReads], watchers: Iterable[Reads], *, eager: bool, rk4: bool) -> Reading:
-        """The demands of Devices, and of Interactions and Observers."""
+    def of(cls, devices: Iterable[DeviceReads], watchers: Iterable[Reads], *, eager: bool, rk4: bool,
+           traced: Iterable[str] = ()) -> Reading:  # fmt: skip
+        """The demands of Devices, of Interactions and Observers, and of traces."""
         devices, watchers = tuple(devices), tuple(watchers)
         everyone = [*(device.reads for device in devices), *watchers]
         forced = tuple(device for device in devices if device.reads.level is StateLevel.FULL)
-        recorded = _fields(reads for reads in everyone if reads.level is StateLevel.VELOCITY)
+        read = _fields(reads for reads in everyone if reads.level is StateLevel.VELOCITY)
+        recorded = tuple(sorted({*read, *traced}))
         closing = StateLevel.FULL if eager else max((reads.level for reads in watchers), default=StateLevel.STATE)
         refreshed = rk4 and any(field != "sensordata" for field in recorded)
         return cls(

@@ -59,23 +59,32 @@ class ReferenceTable:
     def _grow(self, ticks: int) -> None:
         step = float(self._grid.timestep)
         time_s = np.arange(ticks, dtype=np.float64) * step
-        tables = [_minimum_jerk(spec, time_s) for spec in self._distinct]
+        tables = [minimum_jerk(s.waypoints, s.segment_s, time_s, repeat=s.repeat) for s in self._distinct]
         self._positions = np.stack([positions for positions, _ in tables])
         self._velocities = np.stack([velocities for _, velocities in tables])
 
 
-def _minimum_jerk(spec: ReferenceSpec, time_s: Floats) -> tuple[Floats, Floats]:
-    """Positions and velocities ``(ticks, joints)`` at times [s]."""
-    waypoints = np.array(spec.waypoints)
-    segments = len(waypoints) if spec.repeat else len(waypoints) - 1
-    number = np.floor(time_s / spec.segment_s)
-    phase = time_s / spec.segment_s - number
-    if not spec.repeat:
+def minimum_jerk(
+    waypoints: Sequence[Sequence[float]], segment_s: float, time_s: Floats, *, repeat: bool
+) -> tuple[Floats, Floats]:
+    """Positions and velocities on the way through waypoints, ``(times, width)`` each; see :class:`ReferenceTable`.
+
+    Args:
+        waypoints: rows of ``width`` numbers, at least two.
+        segment_s: time from one to the next [s].
+        time_s: when, ``(times,)`` [s].
+        repeat: start over after the last; otherwise stay there.
+    """
+    rows = np.array(waypoints)
+    segments = len(rows) if repeat else len(rows) - 1
+    number = np.floor(time_s / segment_s)
+    phase = time_s / segment_s - number
+    if not repeat:
         phase = np.where(number >= segments, 1.0, phase)
         number = np.minimum(number, segments - 1)
     first = number.astype(np.int64) % segments
-    begin, end = waypoints[first], waypoints[(first + 1) % len(waypoints)]
+    begin, end = rows[first], rows[(first + 1) % len(rows)]
     u = phase[:, None]
     share = u * u * u * (10.0 + u * (6.0 * u - 15.0))
-    slope = 30.0 * u * u * (1.0 + u * (u - 2.0)) / spec.segment_s
+    slope = 30.0 * u * u * (1.0 + u * (u - 2.0)) / segment_s
     return begin + (end - begin) * share, (end - begin) * slope

@@ -8,14 +8,14 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import mujoco
-import numpy as np
-
 from sweep.errors import ClaimConflictError, InvalidInputError, Problem, did_you_mean
 from sweep.plan.claims import check_claims
 from sweep.plan.clock import Grid
 from sweep.plan.component import ModelAdditions
+from sweep.plan.custom import UserClassSpec
+from sweep.plan.files import FileReader, Files
 from sweep.plan.manifest import Manifest, grid_problems, load_manifest
+from sweep.plan.metric import MetricSpec
 from sweep.plan.plan import ModelImage, Plan
 from sweep.plan.problems import unknown_name
 from sweep.plan.sections import ModelSpec
@@ -24,6 +24,7 @@ from sweep.runtime.components import live_class
 from sweep.runtime.controller import load_controller
 from sweep.runtime.model import load_image, open_model
 from sweep.runtime.model_index import ModelIndex
+from sweep.runtime.user_class import load_class
 
 
 def resolve_plan(
@@ -46,7 +47,7 @@ class Resolver:
 
     def __init__(self) -> None:
         self._models: dict[str, tuple[ModelImage, Fraction, ModelIndex]] = {}
-        self._checked: set[str] = set()
+        self._files = FileReader()
 
     def resolve(self, manifest: Manifest | Mapping[str, Any] | str | Path, parameters: Mapping[str, Any]) -> Plan:
         """See :func:`resolve_plan`."""
@@ -57,36 +58,25 @@ class Resolver:
         image, timestep, index = self._model(manifest)
         grid = Grid(timestep)
         problems = [*grid_problems(manifest, grid), *_model_problems(manifest, index), *_claim_problems(manifest)]
-        problems += self._controller_problems(manifest)
+        files, unreadable = self._files.read(manifest)
+        problems += unreadable or _controller_problems(manifest, files)
         if grid.ticks(manifest.runtime.duration_s) < 1:
             problems.append(Problem("runtime.duration_s", "a run has at least one step"))
         if problems:
             raise InvalidInputError("manifest", dict.fromkeys(problems))
-        return Plan.of(manifest, grid, image)
+        return Plan.of(manifest, grid, image, files)
 
     def _model(self, manifest: Manifest) -> tuple[ModelImage, Fraction, ModelIndex]:
         spec, stated = manifest.model, manifest.runtime.timestep_s
         # What is applied to the compiled model, lane by lane, does not make another model.
         source: ModelSpec = spec.model_copy(update={"edits": {}, "initial": {}, "keyframe": None})
-        additions = [added for n, c in manifest.components.items() if (added := c.additions(n)) != ModelAdditions()]
+        additions = [added for added in manifest.additions if added != ModelAdditions()]
         key = json.dumps([source.model_dump(mode="json"), str(manifest.folder), stated, repr(additions)])
         if key not in self._models:
             asked = None if stated is None else exact_seconds(stated)
             image, timestep = load_image(source, manifest.folder, asked, additions)
             self._models[key] = image, timestep, ModelIndex(open_model(image))
         return self._models[key]
-
-    def _controller_problems(self, manifest: Manifest) -> list[Problem]:
-        problems = []
-        for name, controller in manifest.controllers.items():
-            if controller.class_ in self._checked:
-                continue
-            try:
-                load_controller(controller.class_, manifest.folder)
-                self._checked.add(controller.class_)
-            except InvalidInputError as error:
-                problems += [Problem(f"controllers.{name}.class", p.message) for p in error.problems]
-        return problems
 
 
 def with_parameters(manifest: Manifest, parameters: Mapping[str, Any]) -> Manifest:
@@ -109,8 +99,8 @@ def _put(document: dict[str, Any], path: str, value: Any) -> list[Problem]:
         if not isinstance(place, dict) or not isinstance(place.get(word), dict):
             return [_no_such(path, word, place)]
         place = place[word]
-    if parents[:1] == ["controllers"] and parents[2:3] == ["parameters"] and leaf not in place:
-        return [_no_such(path, leaf, place)]  # a controller may ignore what it does not know: nothing would be swept
+    if parents[2:3] in (["parameters"], ["files"]) and leaf not in place:
+        return [_no_such(path, leaf, place)]  # user code may ignore what it does not know: nothing would be swept
     place[leaf] = list(value) if isinstance(value, tuple) else value
     return []
 
@@ -126,17 +116,54 @@ def _model_problems(manifest: Manifest, index: ModelIndex) -> list[Problem]:
     problems: list[Problem] = []
     for name, spec in manifest.components.items():
         problems += live_class(spec).problems(spec, index, f"components.{name}")
+        if isinstance(spec, UserClassSpec):
+            problems += _class_problems(f"components.{name}.class", spec.class_, manifest.folder, spec.method)
     for name, reference in manifest.references.items():
         problems += index.joint_problems(f"references.{name}.joints", reference.joints)
     for name, metric in manifest.metrics.items():
-        if metric.signal == "control":
-            problems += index.actuator_problems(f"metrics.{name}.actuators", metric.elements)
-        else:
-            field = "joints" if metric.joint is None else "joint"
-            problems += index.joint_problems(f"metrics.{name}.{field}", metric.elements)
+        problems += _metric_problems(metric, index, f"metrics.{name}")
     for name, edit in manifest.model.edits.items():
         problems += index.edit_problems(f"model.edits.{name}", edit.fields, edit.names)
     problems += _start_problems(manifest.model, index)
+    return problems
+
+
+def _metric_problems(metric: MetricSpec, index: ModelIndex, path: str) -> list[Problem]:
+    if metric.site is not None:
+        return unknown_name(f"{path}.site", "site", [metric.site], index.names("site"))
+    if metric.sensor is not None:
+        problems = unknown_name(f"{path}.sensor", "sensor", [metric.sensor], index.names("sensor"))
+        entries = 0 if problems else len(index.sensor_columns([metric.sensor]))
+        if not problems and metric.entry is not None and not 0 <= metric.entry < entries:
+            message = f"sensor {metric.sensor!r} has entries 0 .. {entries - 1}, not {metric.entry}"
+            problems.append(Problem(f"{path}.axis", message))
+        return problems
+    if metric.signal == "control":
+        return index.actuator_problems(f"{path}.actuators", metric.elements)
+    return index.joint_problems(f"{path}.{'joints' if metric.joint is None else 'joint'}", metric.elements)
+
+
+def _class_problems(path: str, name: str, folder: Path | None, method: str) -> list[Problem]:
+    try:
+        load_class(name, folder, method)
+    except InvalidInputError as error:
+        return [Problem(path, problem.message) for problem in error.problems]
+    return []
+
+
+def _controller_problems(manifest: Manifest, files: Files) -> list[Problem]:
+    problems = []
+    for name, controller in manifest.controllers.items():
+        try:
+            found = load_controller(controller.class_, manifest.folder)
+        except InvalidInputError as error:
+            problems += [Problem(f"controllers.{name}.class", p.message) for p in error.problems]
+            continue
+        if hasattr(found, "problems"):
+            contents = {role: image.content for role, image in files.get(name, {}).items()}
+            problems += [
+                Problem(f"controllers.{name}.{p.path}", p.message) for p in found.problems(controller, contents)
+            ]
     return problems
 
 
@@ -153,15 +180,3 @@ def _claim_problems(manifest: Manifest) -> list[Problem]:
     except ClaimConflictError as error:
         return list(error.problems)
     return []
-
-
-def start_state(manifest: Manifest, model: mujoco.MjModel) -> mujoco.MjData:
-    """The state an episode of this manifest starts from: reset, keyframe, initial joint positions."""
-    data = mujoco.MjData(model)
-    if manifest.model.keyframe is None:
-        mujoco.mj_resetData(model, data)
-    else:
-        mujoco.mj_resetDataKeyframe(model, data, model.key(manifest.model.keyframe).id)
-    for joint, position in manifest.model.initial.items():
-        data.qpos[model.joint(joint).qposadr[0]] = np.float64(position)
-    return data

@@ -23,6 +23,7 @@ from mujoco import rollout
 from sweep.plan import load_manifest
 from sweep.runtime import InstanceBatch, Resolver
 from sweep.runtime.model import open_model
+from sweep.runtime.reads import STATE_ONLY
 
 CARTPOLE = Path(__file__).parents[2] / "conf" / "scene" / "cartpole.xml"
 
@@ -137,16 +138,24 @@ def measure(robot: Robot, lanes: int, *, ticks: int = 1000, repeats: int = 5) ->
 
 def recorded_controls(plans: Any, ticks: int) -> np.ndarray:
     """The controls that a run applies, ``(lanes, ticks, nu)``."""
-    batch = InstanceBatch(plans, range(len(plans)))
-    rows: list[np.ndarray] = []
-    advance = batch.physics.advance
-    batch.physics.advance = lambda block, controls, *rest: (
-        rows.append(controls.copy()),
-        advance(block, controls, *rest),
-    )[1]  # type: ignore[method-assign]
+    recorder = Controls()
+    batch = InstanceBatch(plans, range(len(plans)), observers=[recorder])
     batch.advance(ticks)
     assert batch.alive.all()
-    return np.concatenate(rows, axis=1)
+    batch.observation.flush()
+    return np.concatenate(recorder.rows, axis=1)
+
+
+class Controls:
+    """An Observer that keeps what was applied."""
+
+    reads = STATE_ONLY
+
+    def __init__(self) -> None:
+        self.rows: list[np.ndarray] = []
+
+    def fold(self, view: Any) -> None:
+        self.rows.append(view.controls.copy())
 
 
 if __name__ == "__main__":

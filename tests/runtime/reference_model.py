@@ -245,4 +245,5 @@ class ReferenceRun:
                 commit_s = float((tick + controller.latency) * self.dt)
                 target = controller.spec["outputs"][0]
                 self.enqueue(target, controller.compute(visible), controller.name, None, commit_s)
-                self.mailbox[-1]["source_sequence"] = controller.calls
+                self.mailbox[-1] |= {"source_sequence": controller.calls, "acceptance": 0}
+                self.accepted -= 1  # what a controller sends is told by its own count

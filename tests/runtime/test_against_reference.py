@@ -12,11 +12,14 @@ from hypothesis import strategies as st
 
 from sweep.runtime import InstanceBatch, SimulationInstance
 from sweep.runtime.mailbox import Mailbox
+from sweep.runtime.reads import STATE_ONLY
 from tests.runtime.reference_model import ReferenceRun
 from tests.runtime.scenes import bits, cart, plan_of
 
 
 class Recorder:
+    reads = STATE_ONLY
+
     """Every completed step's state and controls."""
 
     def __init__(self):

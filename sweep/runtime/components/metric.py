@@ -8,22 +8,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.plan.sections import MetricSpec
+from sweep.plan.metric import MetricSpec
 from sweep.runtime.block import BlockView, as_slice
 from sweep.runtime.context import BatchContext
-from sweep.runtime.reads import STATE_ONLY
+from sweep.runtime.reads import FORCE_SENSORS, SENSORS, STATE_ONLY, StateLevel
 
 Floats = NDArray[np.float64]
 
-
-_FOLDS = {"rms": np.add, "mean_abs": np.add, "max_abs": np.maximum}
+_FOLDS = {
+    "rms": np.add,
+    "mean": np.add,
+    "mean_abs": np.add,
+    "min": np.minimum,
+    "max": np.maximum,
+    "max_abs": np.maximum,
+}
 """How rows combine from left to right; a metric without an entry keeps the last."""
 
 
 class Metric:
-    """A metric of all lanes of a batch; see :class:`sweep.plan.manifest.MetricSpec`.
+    """A metric of all lanes of a batch; see :class:`sweep.plan.metric.MetricSpec`.
 
-    Each joint or actuator has an accumulator of its own, so that a lane's number never depends on its neighbours
+    Each joint, actuator or entry has an accumulator of its own, so that a lane's number never depends on its neighbours
     or on where blocks end; they are combined once, when the value is read.
 
     Args:
@@ -31,29 +37,55 @@ class Metric:
         context: the batch.
     """
 
-    reads = STATE_ONLY
-
     def __init__(self, spec: MetricSpec, context: BatchContext) -> None:
         self.spec = spec
+        self.reads = STATE_ONLY
+        if spec.sensor_name is not None:
+            self.reads = FORCE_SENSORS if context.index.needs_forces(spec.sensor_name) else SENSORS
+        self._timestep = context.grid.timestep
         self._reference = None if spec.reference is None else context.references[spec.reference]
         self._fold = _FOLDS.get(spec.type)
-        self._columns = as_slice(_columns(spec, context))
-        self._accumulated = np.zeros((context.lanes, len(_columns(spec, context))))
+        columns = _columns(spec, context)
+        self._columns = as_slice(columns)
+        start = {"min": np.inf, "max": -np.inf}.get(spec.type, 0.0)
+        self._accumulated = np.full((context.lanes, len(columns)), start)
         self._ticks = np.zeros(context.lanes, np.int64)
 
     def fold(self, view: BlockView) -> None:
         """Phase 11 of every tick of a block."""
+        if self._accumulated.shape[1]:
+            self._take(view)
+        self._ticks += view.block.length if view.settled is None else view.settled
+
+    def value(self, lane: int) -> float | None:
+        """The lane's number so far; None before the first step."""
+        ticks, kind = int(self._ticks[lane]), self.spec.type
+        if not ticks:
+            return None
+        if kind == "survived":
+            return float(ticks * self._timestep)
+        parts = self._accumulated[lane].tolist()
+        if kind == "rms":
+            return math.sqrt(math.fsum(parts) / (ticks * len(parts)))
+        if kind in ("mean", "mean_abs"):
+            return math.fsum(parts) / (ticks * len(parts))
+        return float(min(parts) if kind == "min" else max(parts))
+
+    def _take(self, view: BlockView) -> None:
         signal = self._signal(view)
-        rows = signal * signal if self.spec.type == "rms" else np.abs(signal)
+        if self.spec.type == "rms":
+            rows = signal * signal
+        elif self.spec.type.endswith("_abs"):
+            rows = np.abs(signal)
+        else:
+            rows = np.array(signal)
         if self._fold is not None:
             self._left_fold(self._fold, rows)
         if view.settled is None:
             self._accumulated = rows[:, -1]
-            self._ticks += view.block.length
         else:
             last = rows[np.arange(len(rows)), view.settled - 1]
             self._accumulated = np.where(view.settled[:, None] > 0, last, self._accumulated)
-            self._ticks += view.settled
 
     def _left_fold(self, combine: np.ufunc, rows: Floats) -> None:
         """In place and in tick order: row k becomes the fold over everything up to step k of the block."""
@@ -66,19 +98,13 @@ class Metric:
         for tick in range(1, ticks):
             combine(rows[:, tick - 1], rows[:, tick], out=rows[:, tick])
 
-    def value(self, lane: int) -> float | None:
-        """The lane's number so far; None before the first step."""
-        ticks = int(self._ticks[lane])
-        if not ticks:
-            return None
-        parts = self._accumulated[lane].tolist()
-        if self.spec.type == "rms":
-            return math.sqrt(math.fsum(parts) / (ticks * len(parts)))
-        if self.spec.type == "mean_abs":
-            return math.fsum(parts) / (ticks * len(parts))
-        return float(max(parts))
-
     def _signal(self, view: BlockView) -> Floats:
+        if self.reads.level is StateLevel.FULL:
+            found: Floats = view.closing["sensordata"][:, None]
+            return found[:, :, self._columns]
+        if self.reads is SENSORS:
+            found = view.derived["sensordata"][:, 1:]
+            return found[:, :, self._columns]
         if self.spec.signal == "control":
             return view.controls[:, :, self._columns]
         signal = view.after(self._columns)
@@ -88,6 +114,9 @@ class Metric:
 
 
 def _columns(spec: MetricSpec, context: BatchContext) -> NDArray[Any]:
+    if spec.sensor_name is not None:
+        columns = context.index.sensor_columns([spec.sensor_name])
+        return columns if spec.entry is None else columns[[spec.entry]]
     if spec.signal == "control":
         return context.index.controls(spec.elements)
     if spec.signal == "velocity":
