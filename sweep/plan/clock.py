@@ -66,7 +66,8 @@ class Grid:
 
     def time_s(self, tick: int) -> float:
         """The instant of a boundary [s]: the float nearest to ``tick * timestep``."""
-        return float(as_index(tick) * self.timestep)
+        # Python rounds the quotient of two integers correctly, whatever their size.
+        return as_index(tick) * self.timestep.numerator / self.timestep.denominator
 
 
 @dataclass(frozen=True, slots=True, init=False)

@@ -80,6 +80,11 @@ class DeviceSpec(TransportSpec):
         return interval * rate, exact_seconds(self.clock_offset_s)
 
     @property
+    def channels(self) -> tuple[str, ...]:
+        """What the numbers of a sample are called, in their order; empty where nobody knows."""
+        return ()
+
+    @property
     def true_clock(self) -> bool:
         """Whether its clock is right."""
         return self.clock_offset_s == 0.0 and self.clock_skew_ppm == 0.0

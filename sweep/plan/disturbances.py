@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
@@ -20,6 +21,8 @@ _OneOrTwo = Field(min_length=1, max_length=2)
 Newtons = Annotated[tuple[Annotated[float, in_unit("N")], ...], BeforeValidator(one_or_many), _OneOrTwo]
 NewtonMetres = Annotated[tuple[Annotated[float, in_unit("N m")], ...], BeforeValidator(one_or_many), _OneOrTwo]
 Vector = Annotated[tuple[Number, Number, Number], BeforeValidator(one_or_many)]
+"""A direction, of any length but 0."""
+
 Times = Annotated[tuple[Seconds, ...], BeforeValidator(one_or_many), Field(min_length=1)]
 
 
@@ -108,3 +111,10 @@ class PushSpec(ComponentSpec):
         interval = exact_seconds(self.interval_s or 0)
         first = interval if self.first_s is None else exact_seconds(self.first_s)
         return (first + push * interval) / grid.timestep
+
+
+def unit(vector: Vector) -> Vector:
+    """The same direction, one long."""
+    x, y, z = vector
+    length = math.sqrt(x * x + y * y + z * z)
+    return x / length, y / length, z / length

@@ -75,10 +75,10 @@ class DriverSpec(TransportSpec):
             efforts may also ``brake``.
         resolution: step of the command, whose nearest multiple is passed on; 0 is none.
         slew_per_s: most that the command changes [unit/s], or
-        slew_up_per_s: most that it rises, and
-        slew_down_per_s: most that it falls; a direction that is not given has no limit.
+        slew_up_per_s: most that it rises [unit/s], and
+        slew_down_per_s: most that it falls [unit/s]; a direction that is not given has no limit.
         lag_s: time constant of a first-order lag [s]; 0 is none.
-        strength: factor on the effort.
+        strength: factor on the effort; of MuJoCo's own servos, on their gains.
     """
 
     capability: ClassVar[Capability] = Capability.ACTUATOR_DRIVER
@@ -193,7 +193,7 @@ class ServoSpec(EffortSpec):
         effort_limit: largest effort [N m, N]; the actuator's own control range always holds too.
         servo_period_s: how often the law is evaluated, from tick 0 on [s]; every tick if not given.
         dead_band: errors of position up to this act as zero [rad, m].
-        fallback: see :class:`DriverSpec`; numbers are positions.
+        fallback: what stands for the command while tripped: ``hold`` the last one, ``zero``, ``brake``, or positions.
     """
 
     per_control: ClassVar[frozenset[str]] = EffortSpec.per_control | {"kp", "kd", "effort_limit"}

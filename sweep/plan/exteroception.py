@@ -85,6 +85,11 @@ class ContactSpec(SensorSpec):
         return ModelAdditions(sensors=(sensor,))
 
     @property
+    def channels(self) -> tuple[str, ...]:
+        """See :attr:`DeviceSpec.channels`."""
+        return (self.measures,)
+
+    @property
     def other(self) -> str | None:
         """The body or geom that contacts are counted with; None for any."""
         return self.other_body or self.other_geom
@@ -163,6 +168,11 @@ class RangeSpec(Mounted, SensorSpec):
         )
         return ModelAdditions(sites=tuple(site for sites, _ in mounts for site in sites), sensors=sensors)
 
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """See :attr:`DeviceSpec.channels`."""
+        return tuple(f"range/{beam}" for beam in range(self.beams))
+
 
 class PoseTrackerSpec(Mounted, SensorSpec):
     """A pose tracker (motion capture, satellite positioning): where a site or a body is in the world.
@@ -225,6 +235,12 @@ class PoseTrackerSpec(Mounted, SensorSpec):
     def additions(self, name: str) -> ModelAdditions:
         """See :meth:`ComponentSpec.additions`."""
         return at_one_site(self, name, [_FRAME_SENSORS[measure] for measure in self.measures])
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """See :attr:`DeviceSpec.channels`."""
+        axes = {"position": "xyz", "orientation": "wxyz"}
+        return tuple(f"{measure}/{axis}" for measure in self.measures for axis in axes[measure])
 
     @property
     def position(self) -> Imperfection:

@@ -16,6 +16,10 @@ class Section(BaseModel):
         extra="forbid", frozen=True, strict=True, allow_inf_nan=False, populate_by_name=True, use_enum_values=True
     )
 
+    def opened(self) -> dict[str, Any]:
+        """Its fields under the document's keys, as the document may hold them: sections inside stay as they are."""
+        return {field.alias or name: getattr(self, name) for name, field in type(self).model_fields.items()}
+
 
 def _seconds(value: Any) -> float:
     return float(exact_seconds(value))

@@ -19,6 +19,7 @@ from sweep.plan.document import read_document
 from sweep.plan.drivers import DriverSpec
 from sweep.plan.fields import Identifier, Section
 from sweep.plan.metric import MetricSpec
+from sweep.plan.parts import PartMemo
 from sweep.plan.problems import duration_problems, problems_of_validation, unknown_name
 from sweep.plan.sections import ControllerSpec, ModelSpec, ReferenceSpec, RuntimeSpec
 
@@ -79,12 +80,15 @@ class Manifest(Section):
         return self.model_dump(mode="json", by_alias=True)
 
 
-def load_manifest(source: str | Path | Mapping[str, Any], *, folder: str | Path | None = None) -> Manifest:
+def load_manifest(
+    source: str | Path | Mapping[str, Any], *, folder: str | Path | None = None, memo: PartMemo | None = None
+) -> Manifest:
     """Read a Manifest from a YAML file or a mapping.
 
     Args:
-        source: a path, or the document as plain data.
+        source: a path, or the document as plain data; parts may be those of another manifest.
         folder: where relative model files are found from; the file's own folder by default.
+        memo: what is known of such parts.
 
     Raises:
         InvalidInputError: every problem of the document, each with its path.
@@ -95,7 +99,7 @@ def load_manifest(source: str | Path | Mapping[str, Any], *, folder: str | Path 
         subject, folder = str(path), folder or path.parent
     else:
         document, subject = source, "manifest"
-    manifest, problems = _parse(document, Path(folder) if folder is not None else None)
+    manifest, problems = _parse(document, folder, memo)
     if manifest is None or problems:
         raise InvalidInputError(subject, problems)
     return manifest
@@ -103,10 +107,12 @@ def load_manifest(source: str | Path | Mapping[str, Any], *, folder: str | Path 
 
 def problems_of(document: Mapping[str, Any], *, base_dir: str | Path | None = None) -> tuple[Problem, ...]:
     """All problems of a document that show without its model; none means :func:`load_manifest` accepts it."""
-    return tuple(_parse(document, Path(base_dir) if base_dir is not None else None)[1])
+    return tuple(_parse(document, base_dir)[1])
 
 
-def _parse(document: Mapping[str, Any], folder: Path | None) -> tuple[Manifest | None, list[Problem]]:
+def _parse(
+    document: Mapping[str, Any], folder: str | Path | None, memo: PartMemo | None = None
+) -> tuple[Manifest | None, list[Problem]]:
     broken: list[Problem] = []
     try:
         manifest = Manifest.model_validate(document)
@@ -116,10 +122,11 @@ def _parse(document: Mapping[str, Any], folder: Path | None) -> tuple[Manifest |
         if rest is None:
             return None, broken
         manifest = rest
-    manifest._folder = folder
+    manifest._folder = Path(folder) if isinstance(folder, str) else folder
     names = {problem.path.split(".")[1] for problem in broken}
-    found = [*_reference_problems(manifest, names), *_grid_problems(manifest), *_model_file_problems(manifest)]
-    return manifest, [*broken, *found]
+    memo = memo or PartMemo()
+    found = [*_reference_problems(manifest, names), *_grid_problems(manifest, memo)]
+    return manifest, [*broken, *found, *memo.of(_model_file_problems, "model", manifest.model, manifest.folder)]
 
 
 def _without(document: Mapping[str, Any], broken: list[Problem]) -> Manifest | None:
@@ -180,28 +187,39 @@ def _actuator_owner_problems(drivers: Mapping[str, DriverSpec]) -> list[Problem]
     return problems
 
 
-def _grid_problems(manifest: Manifest) -> list[Problem]:
+def _grid_problems(manifest: Manifest, memo: PartMemo) -> list[Problem]:
     """Durations that do not fit the grid, as far as the document itself states the timestep."""
-    if manifest.runtime.timestep_s is None:
-        return []
-    return grid_problems(manifest, Grid(manifest.runtime.timestep_s))
+    grid = memo.of(_stated_grid, "runtime", manifest.runtime)
+    return [] if grid is None else grid_problems(manifest, grid, memo)
 
 
-def grid_problems(manifest: Manifest, grid: Grid) -> list[Problem]:
+def _stated_grid(_: str, runtime: RuntimeSpec) -> Grid | None:
+    return None if runtime.timestep_s is None else Grid(runtime.timestep_s)
+
+
+def grid_problems(manifest: Manifest, grid: Grid, memo: PartMemo) -> list[Problem]:
     """Every duration of the manifest that does not fit a grid."""
     problems: list[Problem] = []
     for name, component in manifest.components.items():
-        problems += component.grid_problems(grid, name)
+        problems += memo.of(_component_grid_problems, name, component, grid)
     for name, controller in manifest.controllers.items():
-        path = f"controllers.{name}.period_s"
-        problems += duration_problems(path, partial(controller.schedule, grid, name))
+        problems += memo.of(_controller_grid_problems, name, controller, grid)
     return problems
 
 
-def _model_file_problems(manifest: Manifest) -> list[Problem]:
-    if manifest.model.file is None or manifest.model.package is not None:
+def _component_grid_problems(name: str, component: AnyComponent, grid: Grid) -> list[Problem]:
+    return component.grid_problems(grid, name)
+
+
+def _controller_grid_problems(name: str, controller: ControllerSpec, grid: Grid) -> list[Problem]:
+    path = f"controllers.{name}.period_s"
+    return duration_problems(path, partial(controller.schedule, grid, name))
+
+
+def _model_file_problems(_: str, model: ModelSpec, folder: Path | None) -> list[Problem]:
+    if model.file is None or model.package is not None:
         return []
-    path = (manifest.folder or Path()) / manifest.model.file
+    path = (folder or Path()) / model.file
     if path.is_file():
         return []
     there = sorted(p.name for p in path.parent.glob("*.xml")) if path.parent.is_dir() else []

@@ -22,6 +22,7 @@ class NativeServoSpec(DriverSpec):
         kd: gain on the velocity [N m s/rad, N s/m]; the model's own if not given.
         effort_limit: largest force of the actuator [N m, N], instead of the model's own force range.
         limit: largest magnitude of a setpoint; the actuator's own control range always holds too.
+        fallback: what stands for the setpoint while tripped: ``hold`` the last one, ``zero``, or numbers.
     """
 
     kind: ClassVar[Literal["position", "velocity"]]
@@ -111,6 +112,7 @@ class VelocitySpec(NativeServoSpec):
     Attributes:
         dead_band: commands up to this magnitude act as zero [rad/s, m/s].
         dead_band_jump: whether a larger one acts in full, instead of by what it exceeds the dead band.
+        fallback: what stands for the setpoint while tripped: ``hold`` the last one, ``zero``, or numbers.
     """
 
     kind: ClassVar[Literal["position", "velocity"]] = "velocity"

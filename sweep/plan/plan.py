@@ -6,10 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sweep.digest import content_id
+from sweep.digest import canonical_json, content_id, joined_json, text_id
 from sweep.plan.clock import Grid
-from sweep.plan.files import Files, with_digests
+from sweep.plan.component import ComponentSpec
+from sweep.plan.fields import Section
+from sweep.plan.files import FileImage, Files, with_digests
 from sweep.plan.manifest import Manifest
+from sweep.plan.parts import PartMemo
+from sweep.plan.sections import ControllerSpec, ModelSpec, ReferenceSpec, RuntimeSpec
 
 if TYPE_CHECKING:
     from sweep.runtime.instance import SimulationInstance
@@ -59,14 +63,24 @@ class Plan:
     files: Files = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
-    def of(cls, manifest: Manifest, grid: Grid, model: ModelImage, files: Files) -> Plan:
-        """The Plan of a manifest that has been checked against its model."""
+    def of(cls, manifest: Manifest, grid: Grid, model: ModelImage, files: Files, memo: PartMemo | None = None) -> Plan:
+        """The Plan of a manifest that has been checked against its model.
+
+        Args:
+            manifest: what is simulated.
+            grid: the physics grid.
+            model: the compiled model.
+            files: what the controllers' files hold.
+            memo: what is known of the manifest's parts.
+        """
+        memo = memo or PartMemo()
+        horizon = memo.of(_horizon, "runtime", manifest.runtime, grid)
         return cls(
-            plan_id=_plan_id(manifest, grid, model, files),
-            layout=_layout(manifest, grid, model, files),
+            plan_id=_plan_id(manifest, grid, model, files, memo),
+            layout=_layout(manifest, grid, model, files, memo),
             manifest=manifest,
             grid=grid,
-            horizon=grid.ticks(manifest.runtime.duration_s),
+            horizon=horizon,
             model=model,
             files=files,
         )
@@ -87,33 +101,85 @@ def run_id(plan_id: str, seed: int) -> str:
     return content_id([plan_id, seed])
 
 
-def _plan_id(manifest: Manifest, grid: Grid, model: ModelImage, files: Files) -> str:
-    document = manifest.model_dump(mode="json", by_alias=True, exclude=NOT_OF_THE_PLAN)
-    document["controllers"] = with_digests(document["controllers"], files)
-    return content_id({"manifest": document, "timestep": str(grid.timestep), "model": model.source_id})
+# Ids are digests of canonical JSON, which is put together from the texts of the manifest's parts.
 
 
-def _layout(manifest: Manifest, grid: Grid, model: ModelImage, files: Files) -> str:
-    document = manifest.model_dump(mode="json", by_alias=True, include={"metrics"})
-    document["components"] = {name: spec.structure() for name, spec in manifest.components.items()}
-    controllers = {
-        name: {
-            **spec.model_dump(
-                mode="json", by_alias=True, exclude={"parameters", "compute_latency_s", "period_s", "phase_s"}
-            ),
-            "schedule": [str(spec.schedule(grid, name).period), str(spec.schedule(grid, name).phase)],
-            "parameters": {key: _shape(value) for key, value in spec.parameters.items()},
-        }
-        for name, spec in manifest.controllers.items()
+def _plan_id(manifest: Manifest, grid: Grid, model: ModelImage, files: Files, memo: PartMemo) -> str:
+    controllers = {n: memo.of(_controller_text, n, s, files.get(n)) for n, s in manifest.controllers.items()}
+    document = {
+        "schema": canonical_json(manifest.schema_),
+        "model": memo.of(_section_text, "model", manifest.model),
+        "runtime": memo.of(_section_text, "runtime", manifest.runtime),
+        "components": joined_json({n: memo.of(_text, n, spec) for n, spec in manifest.components.items()}),
+        "controllers": joined_json(controllers),
+        "references": joined_json({n: memo.of(_text, n, spec) for n, spec in manifest.references.items()}),
+        "metrics": joined_json({n: memo.of(_text, n, spec) for n, spec in manifest.metrics.items()}),
     }
-    document["controllers"] = with_digests(controllers, files)
-    document["references"] = {n: [r.type, r.joints] for n, r in manifest.references.items()}
-    document["edits"] = {n: [e.fields, e.names, e.scale is None] for n, e in manifest.model.edits.items()}
-    document["start"] = [manifest.model.keyframe, sorted(manifest.model.initial)]
-    document["horizon"] = grid.ticks(manifest.runtime.duration_s)
-    document["timestep"] = str(grid.timestep)
-    document["model"] = model.source_id
-    return content_id(document)
+    return text_id(joined_json({"manifest": joined_json(document), **_ground(grid, model)}))
+
+
+def _layout(manifest: Manifest, grid: Grid, model: ModelImage, files: Files, memo: PartMemo) -> str:
+    controllers = {
+        n: memo.of(_controller_structure, n, spec, grid, files.get(n)) for n, spec in manifest.controllers.items()
+    }
+    document = {
+        **memo.of(_model_structure, "model", manifest.model),
+        **_ground(grid, model),
+        "horizon": str(memo.of(_horizon, "runtime", manifest.runtime, grid)),
+        "components": joined_json({n: memo.of(_structure, n, spec) for n, spec in manifest.components.items()}),
+        "controllers": joined_json(controllers),
+        "references": joined_json({n: memo.of(_reference_structure, n, r) for n, r in manifest.references.items()}),
+        "metrics": joined_json({n: memo.of(_text, n, spec) for n, spec in manifest.metrics.items()}),
+    }
+    return text_id(joined_json(document))
+
+
+def _horizon(_: str, runtime: RuntimeSpec, grid: Grid) -> int:
+    return grid.ticks(runtime.duration_s)
+
+
+def _ground(grid: Grid, model: ModelImage) -> dict[str, str]:
+    return {"timestep": canonical_json(str(grid.timestep)), "model": canonical_json(model.source_id)}
+
+
+def _section_text(name: str, section: Section) -> str:
+    return canonical_json(section.model_dump(mode="json", by_alias=True, exclude=NOT_OF_THE_PLAN[name]))
+
+
+def _text(_: str, part: Section) -> str:
+    return canonical_json(part.model_dump(mode="json", by_alias=True))
+
+
+def _controller_text(name: str, spec: ControllerSpec, files: Mapping[str, FileImage] | None) -> str:
+    return _digested(name, spec.model_dump(mode="json", by_alias=True), files)
+
+
+def _digested(name: str, document: dict[str, Any], files: Mapping[str, FileImage] | None) -> str:
+    return canonical_json(with_digests({name: document}, {name: files} if files else {})[name])
+
+
+def _structure(_: str, spec: ComponentSpec) -> str:
+    return canonical_json(spec.structure())
+
+
+def _controller_structure(name: str, spec: ControllerSpec, grid: Grid, files: Mapping[str, FileImage] | None) -> str:
+    varying = {"parameters", "compute_latency_s", "period_s", "phase_s"}
+    schedule = spec.schedule(grid, name)
+    document = {
+        **spec.model_dump(mode="json", by_alias=True, exclude=varying),
+        "schedule": [str(schedule.period), str(schedule.phase)],
+        "parameters": {key: _shape(value) for key, value in spec.parameters.items()},
+    }
+    return _digested(name, document, files)
+
+
+def _reference_structure(_: str, spec: ReferenceSpec) -> str:
+    return canonical_json([spec.type, spec.joints])
+
+
+def _model_structure(_: str, spec: ModelSpec) -> dict[str, str]:
+    edits = {name: [edit.fields, edit.names, edit.scale is None] for name, edit in spec.edits.items()}
+    return {"edits": canonical_json(edits), "start": canonical_json([spec.keyframe, sorted(spec.initial)])}
 
 
 def _shape(value: Any) -> Any:

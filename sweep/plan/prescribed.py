@@ -27,14 +27,14 @@ class MocapMotionSpec(ComponentSpec):
         body: the mocap body.
         position_m: where it moves about, in the world; the model's own place if not given [m].
         quaternion: its orientation there, (w, x, y, z), of any length; the model's own if not given.
-        amplitude_m: of a sine along ``direction`` [m].
-        direction: in the world, of any length.
-        frequency_hz: of that sine [Hz].
-        phase_turns: of that sine at time 0 [turns].
-        amplitude_rad: of a sine of the angle about ``rotation_axis`` [rad].
-        rotation_axis: in the world, of any length.
-        rotation_frequency_hz: of that sine [Hz].
-        rotation_phase_turns: of that sine at time 0 [turns].
+        amplitude_m: amplitude of a sine along ``direction`` [m].
+        direction: which way it goes to and fro, in the world, of any length.
+        frequency_hz: how often it goes to and fro [Hz].
+        phase_turns: where in its sine it is at time 0 [turns].
+        amplitude_rad: amplitude of a sine of the angle about ``rotation_axis`` [rad].
+        rotation_axis: what it turns about, in the world, of any length.
+        rotation_frequency_hz: how often it turns to and fro [Hz].
+        rotation_phase_turns: where in that sine it is at time 0 [turns].
         ramp_s: both sines grow from nothing to their amplitudes within this time, from rest to rest [s].
         waypoints_m: displacements that it visits, by minimum-jerk segments from rest to rest; rows of x, y, z [m].
         segment_s: duration of each segment [s].

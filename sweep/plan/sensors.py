@@ -125,6 +125,11 @@ class EncoderSpec(SensorSpec):
             raise ValueError("a velocity from differences has the noise of its positions: leave velocity_white_std out")
         return self
 
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """See :attr:`DeviceSpec.channels`."""
+        return tuple(f"{measure}/{joint}" for measure in self.measures for joint in self.joints)
+
 
 class ImuSpec(Mounted, SensorSpec):
     """An inertial measurement unit: angular velocity and specific force in its own frame.
@@ -166,6 +171,11 @@ class ImuSpec(Mounted, SensorSpec):
         """See :meth:`ComponentSpec.additions`."""
         return at_one_site(self, name, self.measures)
 
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """See :attr:`DeviceSpec.channels`."""
+        return tuple(f"{measure}/{axis}" for measure in self.measures for axis in "xyz")
+
 
 class ForceTorqueSpec(Mounted, SensorSpec):
     """A force and torque sensor between the body it sits on and that body's parent.
@@ -206,3 +216,8 @@ class ForceTorqueSpec(Mounted, SensorSpec):
     def additions(self, name: str) -> ModelAdditions:
         """See :meth:`ComponentSpec.additions`."""
         return at_one_site(self, name, self.measures)
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """See :attr:`DeviceSpec.channels`."""
+        return tuple(f"{measure}/{axis}" for measure in self.measures for axis in "xyz")

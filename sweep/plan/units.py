@@ -6,6 +6,7 @@ as the simplest rational within one ulp of it, once, and everything after that i
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 import sys
@@ -121,6 +122,11 @@ def unit_of(field_name: str) -> str:
     return "" if "" in parts[1:] else "/".join([parts[0] or "1", *parts[1:]])
 
 
+def unit_at(path: str) -> str:
+    """The SI unit of what a manifest path leads to, off its last word that is not the index of a list."""
+    return unit_of(next((word for word in reversed(path.split(".")) if not word.isdecimal()), ""))
+
+
 def decimal_seconds(seconds: Fraction) -> str:
     """A duration for people, ``"0.005 s"``; one without a short decimal adds its quotient, ``"... s (1/240)"``."""
     digits = _decimal_digits(seconds.denominator)
@@ -132,6 +138,7 @@ def decimal_seconds(seconds: Fraction) -> str:
     return f"{sign}{text[:-digits]}.{text[-digits:]} s" if digits else f"{sign}{text} s"
 
 
+@functools.lru_cache(maxsize=1024)  # the periods and latencies of one sweep are read again for every cell
 def simplest_rational(value: float) -> Fraction:
     """The rational of the least denominator within one ulp of ``value``, the nearest one if several share it.
 

@@ -52,6 +52,10 @@ and blocks are no semantics: one trace digest whatever the batch, the threads an
 """
 
 from sweep.runtime.batch import InstanceBatch as InstanceBatch
+from sweep.runtime.capsule import Capsule as Capsule
+from sweep.runtime.capsule import capsule_of as capsule_of
+from sweep.runtime.capsule_file import load_capsule as load_capsule
+from sweep.runtime.capsule_file import write_capsule as write_capsule
 from sweep.runtime.component_setup import ComponentSetup as ComponentSetup
 from sweep.runtime.controller import ControllerSetup as ControllerSetup
 from sweep.runtime.controller import ControlStep as ControlStep
@@ -59,11 +63,15 @@ from sweep.runtime.controller import per_lane as per_lane
 from sweep.runtime.external_input import InputProducer as InputProducer
 from sweep.runtime.fault import EpisodeEnd as EpisodeEnd
 from sweep.runtime.fault import Fault as Fault
+from sweep.runtime.host import SimulationHost as SimulationHost
+from sweep.runtime.host_state import HostState as HostState
 from sweep.runtime.instance import SimulationInstance as SimulationInstance
 from sweep.runtime.noise import normals as normals
 from sweep.runtime.noise import raw_words as raw_words
 from sweep.runtime.noise import uniforms as uniforms
 from sweep.runtime.output import DeviceOutput as DeviceOutput
+from sweep.runtime.pacing import LatenessReport as LatenessReport
+from sweep.runtime.pacing import WallClock as WallClock
 from sweep.runtime.phases import Phase as Phase
 from sweep.runtime.proposal import ApplyWrench as ApplyWrench
 from sweep.runtime.proposal import Deferred as Deferred
@@ -78,6 +86,10 @@ from sweep.runtime.recorded_input import RecordedInput as RecordedInput
 from sweep.runtime.resolve import Resolver as Resolver
 from sweep.runtime.resolve import resolve_plan as resolve_plan
 from sweep.runtime.rowwise import row_product as row_product
+from sweep.runtime.sink import HostOutput as HostOutput
+from sweep.runtime.sink import LatestSnapshot as LatestSnapshot
+from sweep.runtime.sink import Sink as Sink
+from sweep.runtime.sink import StateSink as StateSink
 from sweep.runtime.snapshot import MujocoPhysicsStateSnapshot as MujocoPhysicsStateSnapshot
 from sweep.runtime.snapshot import SimulationSnapshot as SimulationSnapshot
 from sweep.runtime.trace import TraceEvent as TraceEvent

@@ -86,7 +86,11 @@ class InstanceBatch:
         self.mailbox = Mailbox(self.grid) if mailbox is None else mailbox
         self.actions = DeferredActions(self.grid, self.context.index, plans[0].manifest.claimed)
         self.domain = Domain(
-            self.lanes, self.actions, self.parts.interactions, self.parts.observers, keep_events=self.context.keep_events
+            self.lanes,
+            self.actions,
+            self.parts.interactions,
+            self.parts.observers,
+            keep_events=self.context.keep_events,
         )
         self.tick = 0
         self.alive: NDArray[np.bool_] = np.ones(self.lanes, bool)

@@ -62,6 +62,7 @@ class BatchTrace:
         ]
         if self._is_over:
             found += [*(self._cancelled_samples(lane, rows) for rows in samples), *self._cancelled_inputs(lane)]
+            found += rows_of_events(self._cancelled_actions(lane))
         return [rows for rows in found if len(rows)]
 
     def _inputs(self, lane: int, name: str, driver: Any) -> Iterator[TraceRows]:
@@ -69,9 +70,13 @@ class BatchTrace:
         table = dict(driver.event_table(lane))
         ticks, stale = table.pop("tick"), table.pop("stale")
         table |= self._sent.counts(lane, table["acceptance"])
-        yield TraceRows(kind="input", component=name, ticks=ticks, columns=table).where(~stale)
-        del table["arrival_tick"]
-        yield TraceRows(kind="stale", component=name, ticks=ticks, columns=table).where(stale)
+        inputs = TraceRows(kind="input", component=name, ticks=ticks, columns=table)
+        if not stale.any():
+            yield inputs
+            return
+        yield inputs.where(~stale)
+        known = {key: column for key, column in table.items() if key != "arrival_tick"}
+        yield TraceRows(kind="stale", component=name, ticks=ticks, columns=known).where(stale)
 
     def _applications(self, lane: int) -> Iterator[TraceRows]:
         """What each driver applied: a row for the first step, and for each step in which it changed."""
@@ -109,11 +114,22 @@ class BatchTrace:
         for target, columns in self._sent.left_behind(lane, last, under_way).items():
             yield self._cancelled(lane, target, columns, "input")
 
+    def _cancelled_actions(self, lane: int) -> Iterator[TraceEvent]:
+        """Physical actions whose boundary the lane did not reach."""
+        for pending in self._batch.actions.waiting(lane):
+            if pending.tick >= steps(self._batch, lane):
+                data = {"what": "action", "action": type(pending.action).__name__, "due_tick": pending.tick}
+                tick, component = self._reached(lane), pending.component
+                yield TraceEvent(kind="cancelled", episode_index=0, tick=tick, component=component, data=data)
+
     def _cancelled(self, lane: int, component: str, columns: Columns, what: str) -> TraceRows:
-        stop, count = self._batch.stops.get(lane), len(columns["values"])
-        ticks = np.full(count, self._batch.tick if stop is None else stop.settled)
-        details = [{"what": what}] * count
+        count = len(columns["values"])
+        ticks, details = np.full(count, self._reached(lane)), [{"what": what}] * count
         return TraceRows(kind="cancelled", component=component, ticks=ticks, columns=columns, details=details)
+
+    def _reached(self, lane: int) -> int:
+        stop = self._batch.stops.get(lane)
+        return self._batch.tick if stop is None else stop.settled
 
 
 def driven_columns(batch: InstanceBatch) -> dict[str, NDArray[np.intp]]:

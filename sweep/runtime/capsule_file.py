@@ -47,6 +47,13 @@ _PLAIN = ("plan_id", "manifest", "timestep", "seed", "trace_digest", "versions",
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """Every entry's date: a capsule says nothing of when it was written, and the same run gives the same bytes."""
 
+_FAST = 1
+"""Level of compression: meshes gain little from more, and a sweep waits for it."""
+
+_BROKEN = (zipfile.BadZipFile, zlib.error, OSError, EOFError, LookupError, ValueError, TypeError, AttributeError,
+           RuntimeError)  # fmt: skip
+"""What reading a file that is torn or something else altogether may raise."""
+
 
 def write_capsule(capsule: Capsule, path: Path | str) -> Path:
     """Write a capsule, whole or not at all.
@@ -58,11 +65,9 @@ def write_capsule(capsule: Capsule, path: Path | str) -> Path:
     draft = path.with_name(path.name + ".draft")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
+        with zipfile.ZipFile(draft, "w") as archive:
             for name, data in _entries(capsule):
-                entry = zipfile.ZipInfo(name, _EPOCH)
-                entry.compress_type = zipfile.ZIP_DEFLATED
-                archive.writestr(entry, data)
+                archive.writestr(zipfile.ZipInfo(name, _EPOCH), data, zipfile.ZIP_DEFLATED, _FAST)
         draft.replace(path)
     except OSError as error:
         raise CapsuleError(f"{path} cannot be written: {error.strerror}.") from error
@@ -85,8 +90,9 @@ def load_capsule(path: Path | str) -> Capsule:
                 later = f"{path} has format {document['format']!r}, this version reads {FORMAT}"
                 raise CapsuleError(f"{later}; install the version that wrote it.")
             return _read(archive, document)
-    except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, TypeError, EOFError) as error:
-        raise CapsuleError(f"{path} is no capsule, or a broken one: {error.args[0] if error.args else error}") from error
+    except _BROKEN as error:
+        what = error.args[0] if error.args else type(error).__name__
+        raise CapsuleError(f"{path} is no capsule, or a broken one: {what}") from error
 
 
 def _entries(capsule: Capsule) -> Iterator[tuple[str, bytes]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from enum import StrEnum
 from typing import Any, Self, TypeVar
 
 from sweep.errors import HostError, SweepError
@@ -14,6 +13,7 @@ from sweep.results.record import RunRecord
 from sweep.runtime.capsule import Capsule, capsule_of
 from sweep.runtime.external_input import InputProducer
 from sweep.runtime.fault import what_raised
+from sweep.runtime.host_state import HostState, StateCell
 from sweep.runtime.instance import SimulationInstance
 from sweep.runtime.modes import RECORDED_ONLY, pacer_of
 from sweep.runtime.pacing import WALL_CLOCK, LatenessReport, WallClock
@@ -28,20 +28,6 @@ _UNHEARD = 64
 
 _NAP_S = 0.005
 """Longest sleep before requests are looked at again [s]."""
-
-
-class HostState(StrEnum):
-    """What the execution thread does; ENDED, FAULTED and STOPPED are what :meth:`SimulationHost.wait` waits for."""
-
-    CREATED = "created"
-    RUNNING = "running"
-    PAUSED = "paused"
-    ENDED = "ended"
-    FAULTED = "faulted"
-    STOPPED = "stopped"
-
-
-_OVER = (HostState.ENDED, HostState.FAULTED, HostState.STOPPED)
 
 
 class SimulationHost:
@@ -91,8 +77,7 @@ class SimulationHost:
         self._pacer = pacer_of(self.mode, pace, strict, plan.grid, clock)
         self._stride = 1 if self._pacer else publish_every if sinks else _UNHEARD
         self._requests = Requests()
-        self._changed = threading.Condition()  # guards the state
-        self._state = HostState.CREATED
+        self._state = StateCell()
         self._stopping = False
         self._instance: SimulationInstance | None = None
         self._made = threading.Event()
@@ -105,7 +90,7 @@ class SimulationHost:
     @property
     def state(self) -> HostState:
         """What the execution thread does."""
-        return self._state
+        return self._state.now
 
     @property
     def error(self) -> SweepError | None:
@@ -141,11 +126,10 @@ class SimulationHost:
         Raises:
             HostError: it was started before, or the Instance cannot be made.
         """
-        with self._changed:
-            if self._state is not HostState.CREATED:
-                raise HostError(f"start: the host is {self._state} already; reset() begins another episode")
-            self._state = HostState.RUNNING
-        self._inputs = tuple(inputs)
+        recorded = tuple(inputs)
+        if not self._state.leave(HostState.CREATED, HostState.RUNNING):
+            raise HostError(f"the host is {self.state} already; reset() begins another episode of one that is started")
+        self._inputs = recorded
         self._thread.start()
         self._made.wait()
         if self._instance is None:
@@ -154,14 +138,14 @@ class SimulationHost:
 
     def stop(self) -> None:
         """Finish the step under way, close the sinks, and end the thread.  Safe from any thread, and again."""
-        with self._changed:
-            unstarted = self._state is HostState.CREATED
-            self._stopping = True
-        if unstarted:
+        self._stopping = True
+        if self._state.leave(HostState.CREATED, HostState.STOPPED):
             self._finish()
         self._requests.wake()
-        if self._thread.is_alive() and threading.current_thread() is not self._thread:
-            self._thread.join()
+        if threading.current_thread() is not self._thread:
+            self._made.wait()
+            if self._thread.is_alive():
+                self._thread.join()
 
     def pause(self) -> None:
         """Step no further for now.
@@ -203,9 +187,7 @@ class SimulationHost:
         Returns:
             The state then.
         """
-        with self._changed:
-            self._changed.wait_for(lambda: self._state in _OVER, timeout_s)
-            return self._state
+        return self._state.wait_over(timeout_s)
 
     def call(self, function: Callable[[SimulationInstance], T]) -> T:
         """Run a function on the execution thread, between two steps, and return what it returns.
@@ -258,8 +240,8 @@ class SimulationHost:
             self._instance = instance
             self._made.set()
             while not self._stopping:
-                self._requests.answer(instance, wait=self._state is not HostState.RUNNING)
-                if self._state is HostState.RUNNING and not self._stopping:
+                self._requests.answer(instance, wait=self.state is not HostState.RUNNING)
+                if self.state is HostState.RUNNING and not self._stopping:
                     self._step(instance)
         except BaseException as error:  # noqa: BLE001 - whatever ends the thread is told as a value
             self._fail(error)
@@ -275,11 +257,11 @@ class SimulationHost:
             pacer.begin(tick)
         instance.advance(min(self._stride - tick % self._stride, self.plan.horizon - tick))
         episode, state = instance.episode_index, self._reached(instance)
-        if state in _OVER:
+        if state.is_over:
             self._settle(instance)
-        self._publisher.publish(instance, is_last=state in _OVER)
-        if state in _OVER and instance.episode_index == episode:  # a sink may have begun the next one
-            self._enter(state)
+        self._publisher.publish(instance, is_last=state.is_over)
+        if state.is_over and instance.episode_index == episode:  # a sink may have begun the next one
+            self._state.enter(state)
 
     def _begin(self, instance: SimulationInstance, inputs: Sequence[RecordedInput]) -> None:
         instance.replay_inputs(inputs)
@@ -287,21 +269,20 @@ class SimulationHost:
             self._pacer.anchor(instance.tick)
 
     def _reset(self, instance: SimulationInstance, seed: int | None, inputs: Sequence[RecordedInput]) -> None:
-        if self._state not in _OVER:
+        before = self.state
+        if not before.is_over:
             self._settle(instance)
         instance.reset(seed)
-        was_paused = self._state is HostState.PAUSED
-        self._enter(HostState.PAUSED)  # where it stays if the inputs do not fit: the new episode has begun
+        self._state.enter(HostState.PAUSED)  # where it stays if the inputs do not fit: the new episode has begun
         self._begin(instance, inputs)
-        if not was_paused:
-            self._enter(HostState.RUNNING)
+        if before is not HostState.PAUSED:
+            self._state.enter(HostState.RUNNING)
 
     def _switch(self, before: HostState, after: HostState) -> None:
-        if self._state is not before:
-            raise HostError(f"the host is {self._state}; only one that is {before} can become {after}")
-        if self._pacer is not None:
+        if not self._state.leave(before, after):
+            raise HostError(f"the host is {self.state}; only one that is {before} can become {after}")
+        if self._pacer is not None and after is HostState.RUNNING:
             self._pacer.anchor(self._live().tick)
-        self._enter(after)
 
     def _reached(self, instance: SimulationInstance) -> HostState:
         if instance.fault is not None:
@@ -323,20 +304,15 @@ class SimulationHost:
 
     def _finish(self) -> None:
         try:
-            if self._instance is not None and self._state not in _OVER:
+            if self._instance is not None and not self.state.is_over:
                 self._settle(self._instance)
         except BaseException as error:  # noqa: BLE001 - whoever waits hears of the end in any case
             self._fail(error)
         unclosed = self._publisher.close()
         self._error = self._error or unclosed
-        self._enter(HostState.STOPPED)
+        self._state.enter(HostState.STOPPED)
         self._requests.refuse()
         self._made.set()
-
-    def _enter(self, state: HostState) -> None:
-        with self._changed:
-            self._state = state
-            self._changed.notify_all()
 
     def _listening(self) -> SimulationInstance:
         if self.mode in RECORDED_ONLY:
@@ -347,6 +323,6 @@ class SimulationHost:
         return self._live()
 
     def _live(self) -> SimulationInstance:
-        if self._instance is None or self._state is HostState.STOPPED:
-            raise HostError(f"the host is {self._state}: there is no Instance")
+        if self._instance is None or self.state is HostState.STOPPED:
+            raise HostError(f"the host is {self.state}: there is no Instance")
         return self._instance

@@ -279,8 +279,8 @@ class SimulationInstance:
         self._inputs.replay(records, tick=self.tick, committed=self._episode.recorded_inputs)
 
     def events(self) -> list[TraceEvent]:
-        """Everything that happened in this session so far: samples with their four times, committed inputs, ends,
-        faults, cancellations; in the order of episodes, ticks and components.
+        """Everything that happened in this session so far: samples with their four times, committed inputs, what was
+        applied, domain events, ends, faults, cancellations; in the order of episodes, ticks and components.
         """
         self._own("events")
         return self._past_events + BatchTrace(self._batch).events(0, self.episode_index)

@@ -136,9 +136,16 @@ class ModelIndex:
         """All mocap bodies."""
         return [name for i, name in enumerate(self.names("body")) if self.model.body_mocapid[i] >= 0]
 
-    def mocap_problems(self, path: str, bodies: Iterable[str]) -> list[Problem]:
+    def mocap_problems(self, path: str, bodies: Sequence[str]) -> list[Problem]:
         """Problems of names that must be mocap bodies."""
-        return unknown_name(path, "mocap body", bodies, self.mocap_names())
+        mocap, everyone = self.mocap_names(), self.names("body")
+        missing = [body for body in bodies if body not in everyone]
+        there = f"mocap bodies there are: {', '.join(mocap)}" if mocap else "the model has none"
+        return unknown_name(path, "mocap body", missing, mocap) + [
+            Problem(path, f"{body!r} is not a mocap body ({there}); weld it to one, and prescribe the pose of that")
+            for body in bodies
+            if body in everyone and body not in mocap
+        ]
 
     def edit_problems(self, path: str, fields: Iterable[str], names: Sequence[str] | None) -> list[Problem]:
         """Problems of a model edit's fields and names."""

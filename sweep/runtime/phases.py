@@ -26,3 +26,6 @@ class Phase(IntEnum):
     def title(self) -> str:
         """The name people read: ``PhysicsStep``."""
         return "".join(word.capitalize() for word in self.name.split("_"))
+
+    def __str__(self) -> str:
+        return self.title

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sweep.plan.clock import Grid
+from sweep.plan.instants import LaneInstants
 from sweep.plan.sections import ReferenceSpec
 
 Floats = NDArray[np.float64]
@@ -57,8 +59,7 @@ class ReferenceTable:
         return positions[self._which], velocities[self._which]
 
     def _grow(self, ticks: int) -> None:
-        step = float(self._grid.timestep)
-        time_s = np.arange(ticks, dtype=np.float64) * step
+        time_s = LaneInstants.of([(self._grid.timestep, Fraction(0))]).at(np.arange(ticks))
         tables = [minimum_jerk(s.waypoints, s.segment_s, time_s, repeat=s.repeat) for s in self._distinct]
         self._positions = np.stack([positions for positions, _ in tables])
         self._velocities = np.stack([velocities for _, velocities in tables])

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from fractions import Fraction
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sweep.errors import ClaimConflictError, InvalidInputError, Problem, did_you_mean
+from sweep.digest import canonical_json
+from sweep.errors import ClaimConflictError, InvalidInputError, Problem
 from sweep.plan.claims import check_claims
 from sweep.plan.clock import Grid
 from sweep.plan.component import ModelAdditions
+from sweep.plan.components import AnyComponent
 from sweep.plan.custom import UserClassSpec
-from sweep.plan.files import FileReader, Files
+from sweep.plan.files import FileImage, FileReader, Files
 from sweep.plan.manifest import Manifest, grid_problems, load_manifest
 from sweep.plan.metric import MetricSpec
+from sweep.plan.parts import PartMemo
 from sweep.plan.plan import ModelImage, Plan
 from sweep.plan.problems import unknown_name
-from sweep.plan.sections import ModelSpec
+from sweep.plan.sections import ControllerSpec, ModelEdit, ModelSpec, ReferenceSpec, RuntimeSpec
 from sweep.plan.units import exact_seconds
+from sweep.plan.variant import with_parameters
 from sweep.runtime.components import live_class
 from sweep.runtime.controller import load_controller
 from sweep.runtime.model import load_image, open_model
@@ -42,93 +45,86 @@ def resolve_plan(
     return Resolver().resolve(manifest, parameters or {})
 
 
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    """A compiled model, what its names are, and the grid that it is stepped on."""
+
+    image: ModelImage
+    index: ModelIndex
+    grid: Grid
+
+
 class Resolver:
-    """Resolves many Plans of one sweep; each distinct model is found, checked and compiled once."""
+    """Resolves many Plans of one sweep; what they share is found, checked and compiled once: models, files, parts."""
 
     def __init__(self) -> None:
-        self._models: dict[str, tuple[ModelImage, Fraction, ModelIndex]] = {}
+        self._models: dict[tuple[str, ...], _Compiled] = {}
         self._files = FileReader()
+        self._memo = PartMemo()
 
     def resolve(self, manifest: Manifest | Mapping[str, Any] | str | Path, parameters: Mapping[str, Any]) -> Plan:
         """See :func:`resolve_plan`."""
         if not isinstance(manifest, Manifest):
             manifest = load_manifest(manifest)
         if parameters:
-            manifest = with_parameters(manifest, parameters)
-        image, timestep, index = self._model(manifest)
-        grid = Grid(timestep)
-        problems = [*grid_problems(manifest, grid), *_model_problems(manifest, index), *_claim_problems(manifest)]
+            manifest = with_parameters(manifest, parameters, self._memo)
+        model = self._model(manifest)
         files, unreadable = self._files.read(manifest)
-        problems += unreadable or _controller_problems(manifest, files)
-        if grid.ticks(manifest.runtime.duration_s) < 1:
-            problems.append(Problem("runtime.duration_s", "a run has at least one step"))
+        problems = [
+            *grid_problems(manifest, model.grid, self._memo),
+            *_model_problems(manifest, model.index, self._memo),
+            *_claim_problems(manifest),
+            *(unreadable or _controller_problems(manifest, files, self._memo)),
+            *self._memo.of(_duration_problems, "runtime", manifest.runtime, model.grid),
+        ]
         if problems:
             raise InvalidInputError("manifest", dict.fromkeys(problems))
-        return Plan.of(manifest, grid, image, files)
+        return Plan.of(manifest, model.grid, model.image, files, self._memo)
 
-    def _model(self, manifest: Manifest) -> tuple[ModelImage, Fraction, ModelIndex]:
-        spec, stated = manifest.model, manifest.runtime.timestep_s
-        # What is applied to the compiled model, lane by lane, does not make another model.
-        source: ModelSpec = spec.model_copy(update={"edits": {}, "initial": {}, "keyframe": None})
+    def _model(self, manifest: Manifest) -> _Compiled:
+        stated = manifest.runtime.timestep_s
+        source, text = self._memo.of(_source, "model", manifest.model)
         additions = [added for added in manifest.additions if added != ModelAdditions()]
-        key = json.dumps([source.model_dump(mode="json"), str(manifest.folder), stated, repr(additions)])
+        key = (text, str(manifest.folder), repr(stated), repr(additions))
         if key not in self._models:
             asked = None if stated is None else exact_seconds(stated)
             image, timestep = load_image(source, manifest.folder, asked, additions)
-            self._models[key] = image, timestep, ModelIndex(open_model(image))
+            self._models[key] = _Compiled(image, ModelIndex(open_model(image)), Grid(timestep))
         return self._models[key]
 
 
-def with_parameters(manifest: Manifest, parameters: Mapping[str, Any]) -> Manifest:
-    """The manifest with values put in at paths.
-
-    Raises:
-        InvalidInputError: a path that does not exist, or a value that is not allowed there.
-    """
-    document = manifest.document()
-    problems = [p for path, value in parameters.items() for p in _put(document, path.removeprefix("manifest."), value)]
-    if problems:
-        raise InvalidInputError("parameters", problems)
-    return load_manifest(document, folder=manifest.folder)
+def _source(_: str, spec: ModelSpec) -> tuple[ModelSpec, str]:
+    """Where the model comes from, without what is applied to it lane by lane once it is compiled."""
+    source = spec.model_copy(update={"edits": {}, "initial": {}, "keyframe": None})
+    return source, canonical_json(source.model_dump(mode="json"))
 
 
-def _put(document: dict[str, Any], path: str, value: Any) -> list[Problem]:
-    *parents, leaf = path.split(".")
-    place: Any = document
-    for word in parents:
-        if not isinstance(place, dict) or not isinstance(place.get(word), dict):
-            return [_no_such(path, word, place)]
-        place = place[word]
-    if parents[2:3] in (["parameters"], ["files"]) and leaf not in place:
-        return [_no_such(path, leaf, place)]  # user code may ignore what it does not know: nothing would be swept
-    place[leaf] = list(value) if isinstance(value, tuple) else value
-    return []
-
-
-def _no_such(path: str, word: str, place: Any) -> Problem:
-    if isinstance(place, dict) and word in place:
-        return Problem(path, f"{word!r} has no parts; give all of it")
-    options = list(place) if isinstance(place, dict) else []
-    return Problem(path, f"there is no {word!r}{did_you_mean(word, options)}")
-
-
-def _model_problems(manifest: Manifest, index: ModelIndex) -> list[Problem]:
+def _model_problems(manifest: Manifest, index: ModelIndex, memo: PartMemo) -> list[Problem]:
     problems: list[Problem] = []
     for name, spec in manifest.components.items():
-        problems += live_class(spec).problems(spec, index, f"components.{name}")
-        if isinstance(spec, UserClassSpec):
-            problems += _class_problems(f"components.{name}.class", spec.class_, manifest.folder, spec.method)
+        problems += memo.of(_component_problems, name, spec, index, manifest.folder)
     for name, reference in manifest.references.items():
-        problems += index.joint_problems(f"references.{name}.joints", reference.joints)
+        problems += memo.of(_reference_problems, name, reference, index)
     for name, metric in manifest.metrics.items():
-        problems += _metric_problems(metric, index, f"metrics.{name}")
+        problems += memo.of(_metric_problems, name, metric, index)
     for name, edit in manifest.model.edits.items():
-        problems += index.edit_problems(f"model.edits.{name}", edit.fields, edit.names)
-    problems += _start_problems(manifest.model, index)
+        problems += memo.of(_edit_problems, name, edit, index)
+    return problems + memo.of(_start_problems, "model", manifest.model, index)
+
+
+def _component_problems(name: str, spec: AnyComponent, index: ModelIndex, folder: Path | None) -> list[Problem]:
+    problems: list[Problem] = live_class(spec).problems(spec, index, f"components.{name}")
+    if isinstance(spec, UserClassSpec):
+        problems += _class_problems(f"components.{name}.class", spec.class_, folder, spec.method)
     return problems
 
 
-def _metric_problems(metric: MetricSpec, index: ModelIndex, path: str) -> list[Problem]:
+def _reference_problems(name: str, reference: ReferenceSpec, index: ModelIndex) -> list[Problem]:
+    return index.joint_problems(f"references.{name}.joints", reference.joints)
+
+
+def _metric_problems(name: str, metric: MetricSpec, index: ModelIndex) -> list[Problem]:
+    path = f"metrics.{name}"
     if metric.site is not None:
         return unknown_name(f"{path}.site", "site", [metric.site], index.names("site"))
     if metric.sensor is not None:
@@ -151,27 +147,41 @@ def _class_problems(path: str, name: str, folder: Path | None, method: str) -> l
     return []
 
 
-def _controller_problems(manifest: Manifest, files: Files) -> list[Problem]:
-    problems = []
+def _controller_problems(manifest: Manifest, files: Files, memo: PartMemo) -> list[Problem]:
+    problems: list[Problem] = []
     for name, controller in manifest.controllers.items():
-        try:
-            found = load_controller(controller.class_, manifest.folder)
-        except InvalidInputError as error:
-            problems += [Problem(f"controllers.{name}.class", p.message) for p in error.problems]
-            continue
-        if hasattr(found, "problems"):
-            contents = {role: image.content for role, image in files.get(name, {}).items()}
-            problems += [
-                Problem(f"controllers.{name}.{p.path}", p.message) for p in found.problems(controller, contents)
-            ]
+        problems += memo.of(_one_controller_problems, name, controller, manifest.folder, files.get(name))
     return problems
 
 
-def _start_problems(spec: ModelSpec, index: ModelIndex) -> list[Problem]:
+def _one_controller_problems(
+    name: str, controller: ControllerSpec, folder: Path | None, files: Mapping[str, FileImage] | None
+) -> list[Problem]:
+    try:
+        found = load_controller(controller.class_, folder)
+    except InvalidInputError as error:
+        return [Problem(f"controllers.{name}.class", p.message) for p in error.problems]
+    if not hasattr(found, "problems"):
+        return []
+    contents = {role: image.content for role, image in (files or {}).items()}
+    return [Problem(f"controllers.{name}.{p.path}", p.message) for p in found.problems(controller, contents)]
+
+
+def _edit_problems(name: str, edit: ModelEdit, index: ModelIndex) -> list[Problem]:
+    return index.edit_problems(f"model.edits.{name}", edit.fields, edit.names)
+
+
+def _start_problems(_: str, spec: ModelSpec, index: ModelIndex) -> list[Problem]:
     asked = () if spec.keyframe is None else (spec.keyframe,)
     problems = unknown_name("model.keyframe", "keyframe", asked, index.keyframe_names())
     problems += index.joint_problems("model.initial", spec.initial)
     return problems
+
+
+def _duration_problems(_: str, runtime: RuntimeSpec, grid: Grid) -> list[Problem]:
+    if grid.ticks(runtime.duration_s) >= 1:
+        return []
+    return [Problem("runtime.duration_s", "a run has at least one step")]
 
 
 def _claim_problems(manifest: Manifest) -> list[Problem]:

@@ -106,7 +106,7 @@ class TraceEvent:
     """Something that happened in one lane's episode.
 
     Attributes:
-        kind: ``sample``, ``input``, ``stale``, ``end``, ``fault`` or ``cancelled``.
+        kind: one of those that :mod:`sweep.runtime.trace_file` lists, but for the signals of a full trace.
         episode_index: the episode it belongs to.
         tick: when (of a sample: its actual acquisition).
         component: whose.

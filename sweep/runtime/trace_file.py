@@ -20,7 +20,7 @@ kind                    a row is
 ``state``               a change of domain state that was committed
 ``deferred``            a physical action that was deferred
 ``end``, ``fault``      how the episode stopped
-``cancelled``           a sample or an input that was under way when the episode was over
+``cancelled``           a sample, an input or a deferred action that was under way when the episode was over
 ======================  ======================================================================================
 
 ======================  ======================================================================================
@@ -53,7 +53,7 @@ The schema's metadata hold, as text: ``run_id``, ``plan_id``, ``seed``, ``trace`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -120,6 +120,7 @@ class TraceTables:
         self._batch = batch
         self._trace = BatchTrace(batch, batch.mailbox.cancel())
         self._names = canonical_json(value_names(batch))
+        self._instants = LaneInstants.of([(batch.grid.timestep, Fraction(0))])
 
     def lane(self, lane: int, level: TraceLevel, **more: str) -> pa.Table:
         """A lane's trace at a level that the batch keeps; ``more`` is metadata that the batch does not know."""
@@ -134,24 +135,12 @@ class TraceTables:
             "columns": self._names,
             **more,
         }
-        return trace_table(rows, grid.timestep, metadata)
+        parts = [_table(part, self._instants) for part in rows]
+        table = pa.concat_tables(parts) if parts else SCHEMA.empty_table()
+        return table.replace_schema_metadata(metadata)
 
 
-def trace_table(rows: Iterable[TraceRows], timestep: Fraction, metadata: Mapping[str, str]) -> pa.Table:
-    """Rows as one table.
-
-    Args:
-        rows: what happened, in any order; the table keeps it.
-        timestep: of the physics grid [s].
-        metadata: the schema's.
-    """
-    instants = LaneInstants.of([(timestep, Fraction(0))])
-    parts = [_table(part, instants) for part in rows]
-    table = pa.concat_tables(parts) if parts else SCHEMA.empty_table()
-    return table.replace_schema_metadata(dict(metadata))
-
-
-def parquet_bytes(table: pa.Table) -> bytes:
+def parquet_bytes(table: pa.Table) -> memoryview:
     """The table as a Parquet file; equal tables give equal bytes."""
     sink = pa.BufferOutputStream()
     # The cheapest that is small: noise does not compress, but the leading bytes of like numbers do.
@@ -163,7 +152,7 @@ def parquet_bytes(table: pa.Table) -> bytes:
         use_byte_stream_split=["values.list.element"],
         write_statistics=False,
     )
-    return bytes(sink.getvalue())
+    return memoryview(sink.getvalue())
 
 
 def trace_metadata(place: Path | str) -> dict[str, str] | None:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from sweep.plan.component import Capability
 from sweep.runtime.batch_trace import driven_columns
 from sweep.runtime.model_index import ModelIndex
 from sweep.runtime.recent import ColumnNames
@@ -24,12 +25,12 @@ def value_names(batch: InstanceBatch) -> ValueNames:
     index = batch.context.index
     controls = list(_numbered(ColumnNames.of(index).controls))
     driven = {name: [controls[i] for i in columns] for name, columns in driven_columns(batch).items()}
-    samples = {name: list(getattr(device, "channels", ())) for name, device in batch.parts.devices.items()}
+    devices = batch.plans[0].manifest.components_with(Capability.DEVICE)
     return {
         "boundary": {"": _boundary_names(index)},
         "sensor": {"": list(_numbered(_owners(index.names("sensor"), index.model.sensor_dim.tolist())))},
         "control": {"": controls},
-        "sample": {name: channels for name, channels in samples.items() if channels},
+        "sample": {name: list(spec.channels) for name, spec in devices.items() if spec.channels},
         "input": driven,
         "application": driven,
     }

@@ -13,6 +13,9 @@ from sweep.runtime.trace_rows import TraceRows
 
 Floats = NDArray[np.float64]
 
+_CHUNK = 1024
+"""Blocks that are kept apart; a session of single steps may last for hours."""
+
 
 class TraceRecorder:
     """Keeps the controls of every step and, for a full trace, boundaries and sensors.
@@ -35,8 +38,7 @@ class TraceRecorder:
         self.fields = ("sensordata",) if self._is_full and model.nsensordata else ()
         self.commands: list[Command] = []
         widths = {"control": model.nu, "boundary": context.state_width, "sensor": model.nsensordata}
-        # By kind, what blocks left behind, each (lanes, rows, width).
-        self._pieces = {kind: [np.empty((lanes, 0, int(width)))] for kind, width in widths.items()}
+        self._pieces = {kind: Pieces(lanes, int(width)) for kind, width in widths.items()}
         self._settled = np.zeros(lanes, np.int64)
 
     def commit(self, command: Command) -> None:
@@ -75,8 +77,32 @@ class TraceRecorder:
         ]
 
     def _rows(self, kind: str, lane: int) -> Floats:
-        pieces = self._pieces[kind]
-        if len(pieces) > 1:
-            pieces[:] = [np.concatenate(pieces, axis=1)]
-        rows: Floats = pieces[0][lane]
+        rows: Floats = self._pieces[kind].joined()[lane]
         return rows
+
+
+class Pieces:
+    """Rows of all lanes that come block by block and are read at the end.
+
+    Args:
+        lanes: number of lanes.
+        width: numbers per row.
+    """
+
+    def __init__(self, lanes: int, width: int) -> None:
+        self._chunks: list[Floats] = [np.empty((lanes, 0, width))]
+        self._recent: list[Floats] = []
+
+    def append(self, rows: Floats) -> None:
+        """Keep ``(lanes, rows, width)`` by reference."""
+        self._recent.append(rows)
+        if len(self._recent) == _CHUNK:  # an array of a few numbers is mostly overhead
+            self._chunks.append(np.concatenate(self._recent, axis=1))
+            self._recent.clear()
+
+    def joined(self) -> Floats:
+        """Everything, ``(lanes, all rows, width)``."""
+        if self._recent or len(self._chunks) > 1:
+            self._chunks = [np.concatenate([*self._chunks, *self._recent], axis=1)]
+            self._recent.clear()
+        return self._chunks[0]

@@ -16,9 +16,13 @@ from rich.table import Table
 
 from tests.bench.lanes import measure, robots
 from tests.bench.startup import split
+from tests.bench.traces import trace_costs
 
 LIMITS = {"humanoid": 1.3, "half_cheetah": 1.6, "cartpole": 2.2}
 """What many lanes may cost against C."""
+
+TRACE_LIMITS = {"events": 1.15, "full": 1.5}
+"""What a trace may cost against none."""
 
 
 def main() -> None:
@@ -32,6 +36,13 @@ def main() -> None:
         limit = f"{LIMITS[row.robot]}" if row.lanes > 1 else ""
         lanes.add_row(row.robot, str(row.lanes), f"{row.ratio:.2f}", limit, f"{row.us_per_step:.1f}")
     console.print(lanes)
+    costs = trace_costs(robots()[0])
+    traces = Table(title="traces of 32 lanes of humanoid, files written", title_justify="left", box=None)
+    for heading in ("level", "ratio", "limit", "kB a simulated s"):
+        traces.add_column(heading, justify="right")
+    for cost in costs:
+        traces.add_row(cost.level, f"{cost.ratio:.2f}", f"{TRACE_LIMITS[cost.level]}", f"{cost.bytes_per_s / 1e3:.0f}")
+    console.print(traces)
     parts = split()
     start = Table(title="the main job, inline, where its wall time goes", title_justify="left", box=None)
     for heading in ("part", "s", "share"):
@@ -42,6 +53,7 @@ def main() -> None:
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else Path("bench.json")
     document = {
         "lanes": [{"robot": r.robot, "lanes": r.lanes, "ratio": round(r.ratio, 3)} for r in ratios],
+        "traces": [{"level": c.level, "ratio": round(c.ratio, 3), "bytes_per_s": round(c.bytes_per_s)} for c in costs],
         "main_job_shares": {name: round(s / parts["total"], 3) for name, s in parts.items()},
     }
     target.write_text(json.dumps(document, indent=2) + "\n")

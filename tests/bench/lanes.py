@@ -20,7 +20,7 @@ import mujoco
 import numpy as np
 from mujoco import rollout
 
-from sweep.plan import load_manifest
+from sweep.plan import Plan, load_manifest
 from sweep.runtime import InstanceBatch, Resolver
 from sweep.runtime.model import open_model
 from sweep.runtime.reads import STATE_ONLY
@@ -106,16 +106,20 @@ class Ratio:
     us_per_step: float
 
 
-def measure(robot: Robot, lanes: int, *, ticks: int = 1000, repeats: int = 5) -> Ratio:
-    document = manifest(robot, ticks * robot.timestep_s)
+def plans_of(robot: Robot, lanes: int, ticks: int) -> list[Plan]:
+    """The workload in lanes whose latencies differ."""
     resolver = Resolver()
-    base = load_manifest(document)
-    plans = [
+    base = load_manifest(manifest(robot, ticks * robot.timestep_s))
+    return [
         resolver.resolve(
             base, {"components.fast.latency_s": 0.002 * (lane % 4), "components.slow.latency_s": 0.005 * (lane % 3)}
         )
         for lane in range(lanes)
     ]
+
+
+def measure(robot: Robot, lanes: int, *, ticks: int = 1000, repeats: int = 5) -> Ratio:
+    plans = plans_of(robot, lanes, ticks)
     model = open_model(plans[0].model)
     controls = recorded_controls(plans, ticks)
     data = [mujoco.MjData(model)]

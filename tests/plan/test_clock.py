@@ -100,6 +100,11 @@ def test_strict_names_the_schedule_the_value_the_nearest_and_a_timestep_that_wor
     assert GridSchedule(Grid(0.002), 0.004, 0.002, policy="strict").due(0, 6)[1].tolist() == [1, 3, 5]
 
 
+def test_strict_of_seven_milliseconds_on_two_names_one():
+    with pytest.raises(GridError, match=r"period 0\.007 s .* nearest .* 0\.008 s; a timestep of 0\.001 s would work"):
+        GridSchedule(Grid(0.002), 0.007, policy="strict")
+
+
 def test_the_timestep_that_would_work_suits_period_and_phase():
     with pytest.raises(GridError, match=r"timestep of 0\.0005 s"):
         GridSchedule(Grid(0.002), 0.007, 0.0005, policy="strict")
@@ -138,6 +143,44 @@ def test_macro_steps_of_a_sixtieth_take_four_ticks_each():
     assert boundaries[-1] == 40_000
     assert all(grid.ticks(step / 60, "strict") == 4 * step for step in range(0, 10_001, 7))
     assert Grid(0.04).ticks(255.96, "strict") == 6399
+
+
+def test_deadlines_of_a_240th_of_a_second_on_a_grid_of_milliseconds():
+    """Read as a decimal, the float 1/240 would misplace every sixth of them: those that lie on the grid."""
+    schedule = GridSchedule(Grid(0.001), 1 / 240)
+    assert [schedule.tick(k) for k in range(1, 3001)] == [-(-k * 1000 // 240) for k in range(1, 3001)]
+    assert [schedule.tick(6 * k) for k in range(1, 500)] == [25 * k for k in range(1, 500)]
+
+
+@given(st.integers(1, 999), st.sampled_from([1000, 10_000, 240, 60, 30, 7]), st.integers(1, 40), st.integers(0, 10**5))
+def test_macro_steps_of_any_whole_number_of_ticks_lose_none(top, bottom, ticks, count):
+    """Timing case 7, for any timestep and any macro step, as the floats that people would write."""
+    timestep = Fraction(top, bottom)
+    grid = Grid(float(timestep))
+    assert grid.timestep == timestep
+    assert grid.ticks(float(ticks * timestep), "strict") == ticks
+    assert grid.ticks(float(count * ticks * timestep), "strict") == count * ticks
+    assert grid.ticks(float(count * ticks * timestep)) == count * ticks
+
+
+@st.composite
+def written_times(draw):
+    """Timestep, period and phase as exact quotients with the denominators of clocks and cameras."""
+    timestep = Fraction(draw(st.integers(1, 50)), draw(st.sampled_from([1000, 10_000, 240, 500, 60])))
+    period = Fraction(draw(st.integers(1, 400)), draw(st.sampled_from([1000, 10_000, 240, 30, 60, 3])))
+    assume(period >= timestep)
+    return timestep, period, draw(st.sampled_from([0, 1, 2])) * period / 7
+
+
+@pytest.mark.slow
+@given(written_times(), st.sampled_from([float, str, lambda seconds: f"{1000 * seconds} ms"]))
+def test_a_schedule_is_that_of_the_times_however_they_are_written(times, written):
+    timestep, period, phase = times
+    exact = GridSchedule(Grid(timestep), period, phase)
+    assert GridSchedule(Grid(written(timestep)), written(period), written(phase)) == exact
+    first = exact.first_index
+    for k in (first, first + 1, 1000, 10**9, 10**15):
+        assert exact.tick(k) == math.ceil((phase + k * period) / timestep)
 
 
 def test_grids_and_schedules_are_values():
@@ -244,6 +287,15 @@ def test_a_schedule_advanced_by_its_own_interval_yields_one_sample_each_time(dt,
     assert [len(schedule.advance(dt)) for _ in range(200)] == [1] * 200
 
 
+@given(st.floats(1e-9, 1e3), st.integers(1, 7), st.integers(1, 150))
+def test_a_schedule_advanced_by_parts_of_its_interval_drops_and_doubles_nothing(interval, parts, count):
+    """Timing case 3, for any rate."""
+    schedule = FixedRateSchedule(interval)
+    assert [len(schedule.advance(interval / parts)) for _ in range(count)] == [
+        int((n + 1) % parts == 0) for n in range(count)
+    ]
+
+
 def test_a_zero_phase_first_samples_one_interval_in():
     schedule = FixedRateSchedule(0.5)
     assert schedule.next_sample_time_s == 0.5
@@ -258,6 +310,33 @@ def test_a_phase_is_the_first_sample_and_counts_from_time_zero():
     assert schedule.advance(1.0) == (FixedRateSample(0.125, 0.125, 0.125), FixedRateSample(0.625, 0.625, 0.5))
     assert schedule.next_sample_time_s == 1.125
     assert (schedule.phase_offset_s, schedule.simulation_time_s) == (0.125, 1.0)
+
+
+@given(st.floats(0.001, 10), st.integers(2, 9))
+def test_agents_with_phases_of_their_own_take_turns(interval, agents):
+    schedules = [FixedRateSchedule(interval, agent * interval / agents) for agent in range(agents)]
+    steps = [[len(schedule.advance(interval / agents)) for schedule in schedules] for _ in range(3 * agents)]
+    assert steps == [[int((step + 1) % agents == agent) for agent in range(agents)] for step in range(3 * agents)]
+
+
+@given(st.floats(0.001, 10), st.lists(st.floats(0, 30), max_size=6))
+def test_asking_for_the_next_sample_consumes_nothing(interval, updates):
+    asked, other = FixedRateSchedule(interval), FixedRateSchedule(interval)
+    for elapsed in updates:
+        expected = [asked.next_sample_time_s, asked.next_sample_time_s]
+        found = asked.advance(elapsed)
+        assert found == other.advance(elapsed)
+        assert not found or expected == [found[0].scheduled_time_s] * 2
+    ahead = asked.next_sample_time_s - asked.simulation_time_s
+    assert len(asked.advance(ahead)) == 1
+
+
+def test_the_bounds_are_those_decided():
+    assert (BOUNDARY_TOLERANCE_SCALE, MAX_SAMPLE_INDEX) == (1e-12, 2**53)
+    for end, gap in ((1e12, 1.0), (3.0, 3e-12), (0.5, 1e-12)):  # relative, and at least that of one second
+        for scale, samples in ((0.9, 1), (1.1, 0)):
+            schedule = FixedRateSchedule(end + scale * gap)
+            assert len(schedule.advance(end)) == samples
 
 
 def test_scheduled_times_are_one_product_and_one_sum():

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import zipfile
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sweep.errors import CapsuleError
 from sweep.plan import load_manifest
@@ -254,6 +257,23 @@ def test_a_file_that_is_no_capsule_is_told(tmp_path, content, words):
         load_capsule(path)
     for word in words:
         assert word in str(told.value)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    return write_capsule(capsule_of(faulted(raising())), tmp_path_factory.mktemp("whole") / "a.capsule")
+
+
+@settings(max_examples=60, deadline=None)
+@given(place=st.floats(0, 1, exclude_max=True), byte=st.integers(1, 255), cut=st.booleans())
+def test_a_damaged_file_is_read_or_told(whole, place, byte, cut):
+    data = bytearray(whole.read_bytes())
+    at = int(place * len(data))
+    data[at] ^= byte
+    damaged = whole.with_name("damaged.capsule")
+    damaged.write_bytes(data[: at + 1] if cut else data)
+    with suppress(CapsuleError):
+        assert load_capsule(damaged).seed == 3
 
 
 def test_where_it_cannot_be_written_is_told(tmp_path):

@@ -180,6 +180,16 @@ def test_joints_reach_their_goal_together_and_stay():
     assert InstanceBatch([plan], [0]).run()[0].outcome.success is True
 
 
+@pytest.mark.parametrize(("target", "status"), [(0.0, Status.ENDED), (1.0, Status.COMPLETED)])
+def test_a_goal_of_joints_and_a_place_needs_both(target, status):
+    place = {"type": "goal_reached", "body": "ball", "point_m": [0.5, 0, 0.3], "tolerance_m": 0.15}
+    both = {**place, "joints": "door", "target": target, "tolerance": 0.1}
+    outcome = ended(room({**MOVED, "goal": both}))
+    assert outcome.status is status
+    if status is Status.ENDED:
+        assert outcome == ended(room({**MOVED, "goal": place}))
+
+
 def test_a_joint_may_be_too_fast():
     limit = {"type": "limit_exceeded", "joints": "hinge", "limit": 0.5, "signal": "velocity"}
     batch = InstanceBatch([plan_of(cart(controllers={}, metrics={}, components={"fast": limit}))], [0])
@@ -427,6 +437,8 @@ def test_what_waits_when_an_episode_is_over_never_happens():
     instance = plan_of(document).instantiate()
     instance.advance(12)
     instance.reset()
+    cancelled = [(e.episode_index, e.component) for e in instance.events() if e.kind == "cancelled"]
+    assert cancelled == [(0, "act")]
     instance.advance(9)
     untouched = plan_of(room({})).instantiate()
     untouched.advance(9)

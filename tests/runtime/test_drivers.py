@@ -1,64 +1,19 @@
-"""Drivers: stages against a scalar model and formulas, servos against MuJoCo's own, motors against their curve."""
+"""Drivers: what every one does, against a scalar model and formulas."""
 
 from __future__ import annotations
 
-import itertools
 import math
 from fractions import Fraction
 
-import mujoco
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sweep.errors import InvalidInputError
-from sweep.runtime import InstanceBatch, SimulationInstance
+from sweep.runtime import InstanceBatch
 from sweep.runtime.mailbox import Mailbox
+from tests.runtime.driven import Controls, advanced, applied, document, send
 from tests.runtime.scalar_driver import ScalarDrive
 from tests.runtime.scenes import bits, cart, plan_of
-
-
-class Controls:
-    """Every completed step's controls."""
-
-    def __init__(self):
-        self.pieces = []
-
-    def fold(self, view):
-        self.pieces.append(view.controls.copy())
-
-    def of(self, lane, column):
-        return np.concatenate(self.pieces, axis=1)[lane, :, column].tolist()
-
-
-def document(drive, dt=0.001, **sections):
-    """A cart without a controller; ``twist``, which has no control range, is driven."""
-    runtime = {"timestep_s": dt, "duration_s": 10}
-    components = {"drive": {"type": "torque", "actuators": "twist", **drive}}
-    return cart(**{"components": components, "controllers": {}, "runtime": runtime, **sections})
-
-
-def send(mailbox, dt, tick, value, source="bare", sequence=None):
-    effective_s = float(tick * Fraction(dt).limit_denominator(10**6))
-    mailbox.enqueue("drive", np.array([value]), source_id=source, source_sequence=sequence, effective_s=effective_s)
-
-
-def applied(drive, ticks, inputs, dt=0.001, max_block=None):
-    """The controls of a drive, tick by tick, given what is sent to it at ticks."""
-    plan, recorder = plan_of(document(drive, dt)), Controls()
-    mailbox = Mailbox(plan.grid)
-    for tick, value in inputs.items():
-        send(mailbox, dt, tick, value)
-    advanced(InstanceBatch([plan], [0], max_block, observers=[recorder], mailbox=mailbox), ticks)
-    return recorder.of(0, 1)
-
-
-def advanced(batch, ticks):
-    batch.advance(ticks)
-    batch.observation.flush()
-    return batch
-
 
 # --- stages, in numbers ---------------------------------------------------------------------------------------------
 
@@ -158,7 +113,7 @@ def lanes_of_drives(draw):
 
 @st.composite
 def drives(draw, jitter, loss):
-    ticks = st.fractions(0, 6, max_denominator=3).map(lambda x: float(x * DT))
+    ticks = st.fractions(0, 12, max_denominator=3).map(lambda x: float(x * DT))
     probability = st.sampled_from([0.0, 0.3, 1.0])
     numbers = {
         "command_latency_s": draw(ticks),
@@ -186,12 +141,12 @@ def drives(draw, jitter, loss):
 
 inputs = st.lists(
     st.tuples(
-        st.integers(0, 60),
+        st.integers(0, 25),
         st.sampled_from(["bare", "counted"]),
         st.integers(0, 9),
         st.sampled_from([0.1, 1.3, -0.45, 7.0, -20.0]),
     ),
-    max_size=14,
+    max_size=25,
 )
 
 
@@ -209,7 +164,7 @@ def committed(entries):
 @given(lanes_of_drives(), inputs, st.sampled_from([None, 1, 2, 3, 7]), st.integers(0, 2**32))
 def test_every_drive_is_its_scalar_model_bit_for_bit(drives, entries, max_block, seed):
     plans = [plan_of(document({**drive, "actuators": "push"}, float(DT))) for drive in drives]
-    recorder, mailbox, ticks = Controls(), Mailbox(plans[0].grid), 75
+    recorder, mailbox, ticks = Controls(), Mailbox(plans[0].grid), 45
     for tick, source, sequence, value in entries:
         send(mailbox, DT, tick, value, source, sequence if source == "counted" else None)
     seeds = [seed + lane for lane in range(len(plans))]
@@ -224,12 +179,26 @@ def test_every_drive_is_its_scalar_model_bit_for_bit(drives, entries, max_block,
         assert summary.get("timed_out", 0.0) == scalar.timed_out / ticks
 
 
+@pytest.mark.parametrize("max_block", [None, 1, 4])
+@pytest.mark.parametrize("ordering", ["fifo", "overtaking"])
+def test_commands_keep_their_order_or_the_last_arrival_wins(ordering, max_block):
+    jitter = {"type": "discrete", "values_s": [0.0, 0.001, 0.005, 0.012]}
+    drive = {"ordering": ordering, "jitter": jitter, "command_latency_s": 0.002, "timeout_s": 0.004}
+    sent = {tick: float(tick + 1) for tick in range(0, 60, 2)}
+    in_order = [(tick, "bare", None, value) for tick, value in sent.items()]
+    scalar = ScalarDrive("drive", drive, Fraction(1, 1000), 0, in_order, -math.inf, math.inf)
+    found = applied(drive, 75, sent, max_block=max_block)
+    assert found == [scalar.control(tick) for tick in range(75)]
+    held = [x for x in found if x]
+    assert (held == sorted(held)) == (ordering == "fifo")
+
+
 def same(found, expected):
     return bits(x + 0.0 for x in found) == bits(x + 0.0 for x in expected)
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(lanes_of_drives(), inputs, st.sampled_from([None, 3]))
 def test_a_lane_alone_is_that_lane_in_a_batch(drives, entries, max_block):
     plans = [plan_of(document({**drive, "actuators": "push"}, float(DT))) for drive in drives]
@@ -272,310 +241,6 @@ def test_a_controllers_calls_are_counted_in_each_lane(ordering):
     assert [table[1] for _, table in together] == [list(range(1, len(t[1]) + 1)) for _, t in together]
     assert len({len(table[1]) for _, table in together}) > 1
     assert all(record.summaries["drive/lost"] for record, _ in together)
-
-
-# --- the motor and its curve ----------------------------------------------------------------------------------------
-
-MOTOR = {"type": "motor", "stall_torque": 100, "no_load_speed": 10, "continuous_torque": 80}
-
-
-def at_speeds(drive, speeds, command, xml=None):
-    """What is applied in the one step that starts at each joint speed [rad/s]."""
-    sections = {} if xml is None else {"model": {"xml": xml}}
-    instance = plan_of(document(drive, **sections)).instantiate()
-    found = []
-    for speed in speeds:
-        instance.reset()
-        instance.inject("joint_kinematics:hinge", (0.0, speed))
-        instance.enqueue_external_input("drive", [command])
-        instance.step()
-        found.append(float(instance.snapshot().ctrl[-1]))
-    return found
-
-
-@pytest.mark.parametrize(
-    ("command", "speeds", "torques"),
-    [
-        (1000.0, [0, 5, 10, -5, 12, 2, -30], [80, 50, 0, 80, 0, 80, 80]),
-        (-1000.0, [0, -5, -10, 5, -12, -2, 30], [-80, -50, 0, -80, 0, -80, -80]),
-        (30.0, [0, 5, 8, 10, -5], [30, 30, 20, 0, 30]),
-    ],
-)
-def test_a_torque_falls_with_the_speed_that_it_drives(command, speeds, torques):
-    """The row of the driver table: stall 100, no-load 10 rad/s, limit 80."""
-    found = at_speeds(MOTOR, speeds, command)
-    assert found == pytest.approx(torques, rel=1e-14, abs=1e-13)
-
-
-def test_a_gearbox_turns_the_curve_from_the_shaft_to_the_joint():
-    geared = {"type": "motor", "stall_torque": 10, "no_load_speed": 100, "continuous_torque": 8, "gear_ratio": 10}
-    speeds = [0, 3.3, 5, 9, 10, -5]
-    for command in (1000.0, -20.0):
-        assert at_speeds(geared, speeds, command) == pytest.approx(at_speeds(MOTOR, speeds, command), rel=1e-14)
-
-
-def test_a_gearbox_takes_its_share_when_it_drives_and_helps_when_it_brakes():
-    lossy = {**MOTOR, "efficiency": 0.8, "back_efficiency": 0.5}
-    assert at_speeds(lossy, [0, 2, -2], 10.0) == pytest.approx([8.0, 8.0, 20.0])
-    # Without either loss: 80, 50, and 80 against the motion.
-    assert at_speeds(lossy, [0, 5, -5], 1000.0) == pytest.approx([64.0, 40.0, 160.0])
-
-
-@settings(max_examples=20)
-@given(
-    st.floats(1, 200), st.floats(0.5, 50), st.floats(1, 300), st.floats(-60, 60), st.floats(-500, 500),
-)  # fmt: skip
-def test_the_curve_is_its_formula_in_all_four_quadrants(stall, no_load, limit, speed, command):
-    drive = {"type": "motor", "stall_torque": stall, "no_load_speed": no_load, "continuous_torque": limit}
-    driving = min(limit, max(0.0, stall * (1.0 - abs(speed) / no_load)))
-    most = driving if command * speed > 0 else limit if speed else min(limit, stall)
-    braking = min(limit, stall * (1.0 + abs(speed) / no_load))
-    most = min(most, braking)
-    assert at_speeds(drive, [speed], command)[0] == pytest.approx(math.copysign(min(abs(command), most), command))
-
-
-SCALED = """
-<mujoco><option timestep="0.001" gravity="0 0 0"/>
-  <worldbody><body><joint name="hinge" type="hinge" axis="0 1 0"/>
-    <geom type="capsule" fromto="0 0 0 0 0 .6" size=".03" mass=".2"/></body></worldbody>
-  <actuator><general name="twist" joint="hinge" gear="-5" gainprm="2" ctrlrange="-1 3"/></actuator>
-</mujoco>
-"""
-"""A joint torque is -10 times the control: from -30 to 10."""
-
-
-def test_efforts_are_the_joints_whatever_the_model_makes_of_a_control():
-    assert at_speeds(MOTOR, [0, 9.5, 10, -9.5], 7.0, SCALED) == pytest.approx([-0.7, -0.5, 0.0, -0.7])
-    assert at_speeds(MOTOR, [0], 50.0, SCALED) == [-1.0]
-    assert at_speeds(MOTOR, [0], -50.0, SCALED) == [3.0]
-    brake = {"timeout_s": 0.001, "fallback": "brake", "brake_damping": 2.0, "actuators": "twist"}
-    document = {"schema": "3.3", "model": {"xml": SCALED}, "components": {"drive": {"type": "torque", **brake}}}
-    instance = plan_of(document).instantiate()
-    instance.enqueue_external_input("drive", [0.0])
-    instance.step()
-    instance.inject("joint_kinematics:hinge", (0.0, 0.25))
-    instance.step()
-    assert instance.snapshot().ctrl[0] == pytest.approx(-2.0 * 0.25 / -10)
-
-
-# --- brakes and software servos -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "drive",
-    [
-        {"type": "torque", "limit": 0.75},
-        {"type": "servo", "kp": 3.0, "effort_limit": 0.75},
-        {"type": "motor", "stall_torque": 0.75, "no_load_speed": 1e9, "strength": 0.5},
-    ],
-    ids=["torque", "servo", "motor"],
-)
-def test_a_brake_opposes_the_velocity_once_the_watchdog_trips(drive):
-    brake = {**drive, "timeout_s": 0.003, "fallback": "brake", "brake_damping": 0.5}
-    instance = plan_of(document(brake)).instantiate()
-    instance.inject("joint_kinematics:hinge", (0.0, 1.0))
-    instance.enqueue_external_input("drive", [0.1])
-    for tick in range(8):
-        before = instance.snapshot().qvel[1]
-        if tick == 6:
-            instance.inject("joint_kinematics:hinge", (0.0, 9.0))
-            before = 9.0
-        instance.step()
-        if tick >= 3:
-            assert instance.snapshot().ctrl[1] == -min(0.5 * before, 0.75)
-
-
-def stiff(type_, **drive):
-    return document({"type": type_, "kp": 30.0, "kd": 0.4, **drive}, model=cart(integrator="Euler")["model"])
-
-
-@pytest.mark.parametrize("latency", [0.0, 0.003])
-def test_a_software_servo_is_the_native_one_where_integration_is_explicit(latency):
-    states = []
-    for type_ in ("servo", "position"):
-        made = stiff(type_, command_latency_s=latency, initial=0.1, slew_per_s=20)
-        instance = plan_of(made).instantiate()
-        instance.enqueue_external_input("drive", [0.4])
-        instance.advance(150)
-        states.append(instance.snapshot().qpos.tolist())
-    assert states[0] == pytest.approx(states[1], rel=1e-9)
-    assert abs(states[0][1] - 0.1) > 0.05
-
-
-def test_a_servo_holds_its_effort_between_its_periods():
-    plan, recorder = plan_of(stiff("servo", servo_period_s=0.0025, initial=0.3)), Controls()
-    advanced(InstanceBatch([plan], [0], observers=[recorder]), 21)
-    found = recorder.of(0, 1)
-    changes = [tick for tick, (a, b) in enumerate(itertools.pairwise(found), start=1) if a != b]
-    assert changes == [3, 5, 8, 10, 13, 15, 18, 20]
-    assert found[0] == pytest.approx(30.0 * 0.2)
-
-
-def test_a_servo_ignores_small_errors_and_knows_its_limit():
-    servo = stiff("servo", dead_band=0.05, effort_limit=2.0)
-    instance = plan_of(servo).instantiate()
-    efforts = []
-    for target in (0.14, 0.06, 0.16, 0.04, 0.5):
-        instance.reset()
-        instance.enqueue_external_input("drive", [target])
-        instance.step()
-        efforts.append(instance.snapshot().ctrl[1])
-    assert efforts == pytest.approx([0.0, 0.0, 0.3, -0.3, 2.0])
-
-
-# --- MuJoCo's own servos --------------------------------------------------------------------------------------------
-
-
-def compiled(actuator, integrator="implicitfast"):
-    """The cart with an actuator of one's own in place of ``twist``, stepped by MuJoCo alone."""
-    xml = cart(integrator=integrator)["model"]["xml"].replace('<motor name="twist" joint="hinge"/>', actuator)
-    model = mujoco.MjModel.from_xml_string(xml)
-    data = mujoco.MjData(model)
-    data.qpos[1] = 0.1
-    return model, data
-
-
-def stepped(actuator, setpoint, ticks, integrator="implicitfast", scale_mass=1.0):
-    model, data = compiled(actuator, integrator)
-    if scale_mass != 1.0:
-        model.body_mass[2] *= scale_mass
-        model.body_inertia[2] *= scale_mass
-        mujoco.mj_setConst(model, data)
-        data = mujoco.MjData(model)
-        data.qpos[1] = 0.1
-    data.ctrl[1] = setpoint
-    for _ in range(ticks):
-        mujoco.mj_step(model, data)
-    return bits([*data.qpos, *data.qvel])
-
-
-def ran(made, setpoint, ticks=120):
-    instance = plan_of(made).instantiate()
-    instance.enqueue_external_input("drive", [setpoint])
-    instance.advance(ticks)
-    snapshot = instance.snapshot()
-    return bits([*snapshot.qpos, *snapshot.qvel])
-
-
-@pytest.mark.parametrize("integrator", ["Euler", "implicitfast", "RK4"])
-@pytest.mark.parametrize(
-    ("drive", "actuator"),
-    [
-        ({"type": "position", "kp": 40, "kd": 0.7}, '<position name="twist" joint="hinge" kp="40" kv="0.7"/>'),
-        ({"type": "position", "kp": 40}, '<position name="twist" joint="hinge" kp="40"/>'),
-        ({"type": "velocity", "kd": 0.7}, '<velocity name="twist" joint="hinge" kv="0.7"/>'),
-        (
-            {"type": "position", "kp": 40, "kd": 0.7, "effort_limit": 2.5},
-            '<position name="twist" joint="hinge" kp="40" kv="0.7" forcerange="-2.5 2.5"/>',
-        ),
-        (
-            {"type": "velocity", "kd": 1.5, "strength": 0.5, "effort_limit": 0.25},
-            '<velocity name="twist" joint="hinge" kv="0.75" forcerange="-0.25 0.25"/>',
-        ),
-    ],
-    ids=["position", "undamped", "velocity", "limited", "weakened"],
-)
-def test_a_native_servo_is_that_of_a_model_compiled_with_its_gains(drive, actuator, integrator):
-    made = document(drive, model=cart(integrator=integrator)["model"])
-    assert ran(made, 0.3) == stepped(actuator, 0.3, 120, integrator)
-
-
-def with_actuator(actuator):
-    model = cart()["model"]
-    return {**model, "xml": model["xml"].replace('<motor name="twist" joint="hinge"/>', actuator)}
-
-
-def test_a_servo_of_the_model_keeps_what_the_drive_does_not_say():
-    own = '<position name="twist" joint="hinge" kp="40" kv="0.7" timeconst="0.02" forcerange="-2 2"/>'
-    model = with_actuator(own)
-    assert ran(document({"type": "position"}, model=model), 0.3) == stepped(own, 0.3, 120)
-    softer = own.replace('kp="40"', 'kp="25"')
-    assert ran(document({"type": "position", "kp": 25}, model=model), 0.3) == stepped(softer, 0.3, 120)
-    weaker = own.replace('kp="40" kv="0.7"', 'kp="20" kv="0.35"')
-    assert ran(document({"type": "position", "strength": 0.5}, model=model), 0.3) == stepped(weaker, 0.3, 120)
-
-
-def test_what_limited_a_motors_control_limits_the_force_of_the_servo_it_becomes():
-    made = document({"type": "position", "kp": 4000}, model=with_actuator(
-        '<motor name="twist" joint="hinge" ctrlrange="-3 2"/>'))  # fmt: skip
-    actuator = '<position name="twist" joint="hinge" kp="4000" forcerange="-3 2"/>'
-    assert ran(made, 20.0) == stepped(actuator, 20.0, 120)
-
-
-GAINS = [5.0, 40.0, 12.5, 80.0]
-
-
-@pytest.mark.parametrize("order", [[0, 1, 2, 3], [3, 1, 0, 2]])
-def test_gains_are_swept_in_one_batch_and_are_those_of_each_lane_alone(order):
-    edits = {"pole": {"fields": ["body_mass", "body_inertia"], "scale": 2.0}}
-    made = document({"type": "position", "kp": 1, "kd": 0.1}, model={**cart()["model"], "edits": edits})
-    plans = [plan_of(made, {"components.drive.kp": kp, "components.drive.kd": kp / 50}) for kp in GAINS]
-    assert len({plan.layout for plan in plans}) == 1
-    batch = InstanceBatch([plans[n] for n in order], [0] * 4)
-    batch.mailbox.enqueue("drive", np.array([0.3]), source_id="x", source_sequence=None, effective_s=None)
-    batch.advance(120)
-    for lane, n in enumerate(order):
-        alone = SimulationInstance(plans[n])
-        alone.enqueue_external_input("drive", [0.3], source_id="x")
-        alone.advance(120)
-        assert alone.trace_digest == batch.trace_digest(lane)
-
-
-def test_edits_of_the_model_apply_on_top_of_a_drives_gains():
-    edits = {"weak": {"fields": ["actuator_gainprm", "actuator_biasprm"], "names": "twist", "scale": 0.5}}
-    made = document({"type": "position", "kp": 40, "kd": 0.7}, model={**cart()["model"], "edits": edits})
-    assert ran(made, 0.3) == stepped('<position name="twist" joint="hinge" kp="20" kv="0.35"/>', 0.3, 120)
-
-
-# --- what does not fit ----------------------------------------------------------------------------------------------
-
-PID = '<pid name="twist" joint="hinge" kp="4"/>'
-SERVO = '<position name="twist" joint="hinge" kp="4"/>'
-
-
-def problem(drive, model=None, path="components.drive.actuators"):
-    with pytest.raises(InvalidInputError) as caught:
-        plan_of(document(drive, **({} if model is None else {"model": model})))
-    return {p.path: p.message for p in caught.value.problems}[path]
-
-
-def test_actuators_of_the_wrong_kind_are_named_with_what_to_do():
-    assert problem({"type": "position"}) == (
-        "'twist' is a motor; give kp to make it a position servo, or command it as it is with type: torque"
-    )
-    assert "give kd to make it a velocity servo" in problem({"type": "velocity"})
-    assert "with type: position" in problem({"type": "velocity"}, with_actuator(SERVO))
-    assert "'twist' is a PID servo; it cannot become a position servo" in problem(
-        {"type": "position", "kp": 3}, with_actuator(PID)
-    )
-    message = problem({"type": "servo", "kp": 1}, with_actuator(SERVO))
-    assert "'twist' is a position servo, and a software servo needs motors" in message
-    assert "model.motors" in message
-    assert "type: position" in message
-    assert "fallback: brake needs motors" in problem({"fallback": "brake", "brake_damping": 1.0}, with_actuator(SERVO))
-
-
-@pytest.mark.parametrize(
-    ("drive", "path", "said"),
-    [
-        ({"slew_per_s": 1, "slew_up_per_s": 2}, "components.drive", "either slew_per_s, or slew_up_per_s"),
-        ({"slew_per_s": 0}, "components.drive.slew_per_s", "above 0, not 0"),
-        ({"limit": [1, -2]}, "components.drive.limit", "at least 0, not -2"),
-        ({"limit": [1, 2]}, "components.drive.limit", "2 numbers for 1 controls"),
-        ({"strength": [1, 1, 1]}, "components.drive.strength", "3 numbers for 1 controls"),
-        ({"fallback": [1, 2]}, "components.drive.fallback", "2 numbers for 1 controls"),
-        ({"fallback": "brake"}, "components.drive", "brake_damping"),
-        ({"type": "position", "kp": 1, "fallback": "brake"}, "components.drive.fallback", "hold, zero"),
-        ({"lag_s": -1}, "components.drive.lag_s", "greater than or equal to 0"),
-        ({"command_period_s": 0.0001}, "components.drive.command_period_s", "shorter than the timestep"),
-        ({"type": "servo", "kp": 1, "servo_period_s": 0.0001}, "components.drive.servo_period_s", "shorter than"),
-        ({**MOTOR, "efficiency": 1.1}, "components.drive.efficiency", "at most 1, not 1.1"),
-        ({"type": "motr"}, "components.drive", "did you mean 'motor'"),
-        ({"kp": 1}, "components.drive.kp", "unknown key"),
-    ],
-)
-def test_what_is_wrong_with_a_drive_is_said_where_it_stands(drive, path, said):
-    assert said in problem(drive, path=path)
 
 
 # --- what it leaves behind ------------------------------------------------------------------------------------------

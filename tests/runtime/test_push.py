@@ -116,7 +116,7 @@ def wrenches(spec, *, blocks):
     return np.concatenate(found)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     first=st.integers(0, 60), interval=st.integers(20, 900), jitter=st.floats(0, 1), duration=st.integers(1, 90),
     cuts=st.sets(st.integers(1, 199)),
@@ -132,7 +132,7 @@ def test_a_push_begins_at_the_first_boundary_that_is_late_enough_and_lasts_whole
     found = wrenches(spec, blocks=itertools.pairwise(edges))[:, 2]
     expected = np.zeros(200)
     steps = -(-duration // 20)
-    for k in range(10000 // interval):
+    for k in range(4000 // interval + 1):
         nominal = Fraction(first + k * interval, 20)
         late = Fraction(spec["interval_jitter_s"]) / DT * Fraction(draw(5, "time", k))
         start = math.ceil(nominal + late)

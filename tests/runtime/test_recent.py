@@ -81,3 +81,27 @@ def test_joints_with_several_numbers_are_named_by_each():
     assert names.qpos == ("base",) * 7 + ("hip",) * 4 + ("#2",)
     assert names.qvel == ("base",) * 6 + ("hip",) * 3 + ("#2",)
     assert names.controls == ()
+
+
+@pytest.mark.parametrize("max_block", [None, 1])
+def test_what_the_step_that_faulted_was_fed_is_kept(max_block):
+    instance = SimulationInstance(plan_of(cart(controllers={})), max_block=max_block)
+    instance.advance(10)
+    instance.enqueue_external_input("drive", [np.nan])
+    instance.advance(10)
+    assert instance.fault.tick == 11  # the command takes a tick
+    history = instance.history
+    assert history.first_tick + len(history.states) - 1 == 11
+    np.testing.assert_array_equal(history.unfinished, [np.nan, 0.0])
+    np.testing.assert_array_equal(history.controls[-1], [0.0, 0.0])
+
+
+@pytest.mark.parametrize("max_block", [None, 1, 7])
+def test_an_end_leaves_no_unfinished_step(max_block):
+    document = cart(controllers={})
+    document["components"]["fall"] = {"type": "limit_exceeded", "joints": "hinge", "limit": 0.12}
+    instance = SimulationInstance(plan_of(document), max_block=max_block)
+    instance.run()
+    assert instance.end is not None
+    assert instance.history.unfinished is None
+    assert abs(instance.history.qpos[-1, 1]) > 0.12 >= abs(instance.history.qpos[-2, 1])

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
+import math
 import subprocess
 import sys
+from contextlib import suppress
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sweep.errors import FaultedError, InvalidInputError
+from sweep.errors import EndedError, FaultedError, InvalidInputError
 from sweep.plan import FixedRateSchedule, Grid, GridSchedule
-from sweep.runtime import InstanceBatch, Phase, SimulationInstance
-from tests.runtime.scenes import bits, cart, plan_of, samples
+from sweep.runtime import InstanceBatch, Phase, SimulationInstance, resolve_plan
+from tests.runtime.scenes import bits, cart, plan_of, samples, scene_manifest
 
 SLIDE = """
 <mujoco><option timestep="{dt}" gravity="0 0 0"/>
@@ -116,17 +120,19 @@ def test_samples_are_the_grid_schedules_and_travel_for_their_latency(data, dt):
     period = dt * data.draw(st.fractions(1, 8, max_denominator=5))
     phase = period * data.draw(st.sampled_from([0, Fraction(1, 4), Fraction(2, 3)]))
     latency = dt * data.draw(st.fractions(0, 12, max_denominator=4))
+    initial = data.draw(st.booleans())
     enc = {"period_s": float(period), "phase_s": float(phase), "latency_s": float(latency)}
-    instance = plan_of(slide(float(dt), enc=enc)).instantiate()
+    instance = plan_of(slide(float(dt), enc={**enc, "initial_acquisition": initial})).instantiate()
     instance.advance(60)
     grid = Grid(dt)
     indices, ticks = GridSchedule(grid, period, phase).due(0, 60)
+    nominal = [0.0] * initial + [float(phase + k * period) for k in indices.tolist()]
     events = [e.data for e in instance.events() if e.kind == "sample"]
-    assert [e["acquired_tick"] for e in events] == ticks.tolist()
-    assert [e["index"] for e in events] == list(range(1, len(ticks) + 1))
-    for event, k in zip(events, indices.tolist(), strict=True):
+    assert [e["acquired_tick"] for e in events] == [0] * initial + ticks.tolist()
+    assert [e["index"] for e in events] == list(range(1 - initial, len(ticks) + 1))
+    for event, due in zip(events, nominal, strict=True):
         acquired = event["acquired_tick"] * dt
-        assert event["nominal_acquisition_s"] == float(phase + k * period)
+        assert event["nominal_acquisition_s"] == due
         assert event["actual_acquisition_s"] == float(acquired)
         assert event["requested_delivery_s"] == float(acquired + latency)
         assert event["delivered_tick"] == event["acquired_tick"] + grid.ticks(latency)
@@ -183,6 +189,47 @@ def test_row_10_a_position_delivered_at_tick_4_is_the_position_at_tick_4(max_blo
     assert output.values[0] == pytest.approx(4 / 120, abs=1e-15)
 
 
+@pytest.mark.slow
+@settings(max_examples=15)
+@given(
+    st.sampled_from(["1/120", 0.001, 0.01, "1/240"]),
+    st.floats(-10, 10),
+    st.integers(1, 4),
+    st.sampled_from([None, 1, 3]),
+)
+def test_row_10_what_a_device_acquires_at_a_tick_is_the_state_of_that_boundary(dt, speed, every, max_block):
+    enc = {"period_s": float(every * Fraction(str(dt))), "measures": ["position", "velocity"]}
+    plan = plan_of(slide(dt, enc=enc, drive={"initial": 3.0}))
+    instance, stepped = SimulationInstance(plan, max_block=max_block), SimulationInstance(plan)
+    boundaries = []
+    for either in (instance, stepped):
+        either.inject("joint_kinematics:slide", (0.0, speed))
+    for _ in range(30):
+        now = stepped.snapshot()
+        boundaries.append(bits([now.qpos[0], now.qvel[0]]))
+        stepped.step()
+    instance.advance(30)
+    found = {e.data["acquired_tick"]: bits(e.data["values"]) for e in instance.events() if e.kind == "sample"}
+    assert found == {tick: boundaries[tick] for tick in range(every, 30, every)}
+
+
+@pytest.mark.slow
+@settings(max_examples=15)
+@given(st.integers(0, 9), st.lists(st.integers(0, 3), min_size=20, max_size=20))
+def test_row_12_however_often_anybody_reads(latency, reads):
+    plan = plan_of(slide(0.001, enc={"latency_s": latency / 1000}))
+    instance, alone = plan.instantiate(), plan.instantiate()
+    for tick, count in enumerate(reads):
+        instance.step()
+        for _ in range(count):
+            instance.output("enc"), instance.outputs(), instance.snapshot(), instance.events()
+        shown = instance.output("enc")
+        assert shown.valid == (tick > latency)
+        assert not shown.valid or tick - shown.acquired_tick == latency
+    alone.advance(len(reads))
+    assert instance.trace_digest == alone.trace_digest
+
+
 @pytest.mark.parametrize("reads", [0, 1, 3])
 def test_row_12_reading_an_output_does_not_shorten_a_delay(reads):
     instance = plan_of(slide(0.001, enc={"latency_s": 0.004})).instantiate()
@@ -223,14 +270,60 @@ def test_row_14_a_command_is_delayed_whole(initial, before, max_block):
     assert forces == pytest.approx([before] * 7 + [6.0] * 5, abs=1e-4)
 
 
+@pytest.mark.slow
+@settings(max_examples=20)
+@given(
+    st.lists(st.tuples(st.integers(0, 25), st.integers(-9, 9)), max_size=6),
+    st.integers(0, 6),
+    st.sampled_from([None, 1, 4]),
+)
+def test_row_14_no_tick_ever_mixes_two_commands(sent, latency, max_block):
+    """Every command is one number in all fields, so a mix would show two."""
+    drive = {"type": "torque", "actuators": ["p", "v", "m"], "command_latency_s": latency / 1000, "initial": 0.5}
+    document = {"schema": "3.3", "model": {"xml": THREE}, "components": {"drive": drive}}
+    instance = SimulationInstance(plan_of(document), max_block=max_block)
+    expected = [0.5] * 35
+    for tick, value in sorted(sent, key=lambda command: command[0]):
+        instance.enqueue_external_input("drive", [float(value)] * 3, effective_time_s=tick / 1000)
+        expected[tick + latency :] = [float(value)] * (35 - tick - latency)
+    for value in expected:
+        instance.step()
+        assert instance.snapshot().ctrl.tolist() == [value] * 3
+
+
+# --- row 16, through an Instance (the channel alone: test_transport.py) ---------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("dt", "latency", "jitter"), [(0.001, 3, 1), (0.002, 0, 3), ("1/240", 2, 0), (0.001, 0.4, 5)])
+def test_row_16_jitter_never_delivers_early_and_in_order(dt, latency, jitter):
+    tick_s = float(Fraction(str(dt)))
+    enc = {"latency_s": latency * tick_s, "jitter": {"type": "uniform", "high_s": jitter * tick_s}}
+    instance = plan_of(slide(dt, enc=enc, duration_s=50)).instantiate(5)
+    instance.advance(10_001)
+    found = samples(instance, "enc")
+    delays = {delivered - acquired for acquired, delivered in found}
+    assert len(found) == 10_000
+    assert [acquired for acquired, _ in found] == list(range(1, 10_001))
+    # One draw in 2**53 is 0: whatever is above it takes the next whole tick.
+    first, last = math.ceil(latency + (jitter > 0) * 1e-9), math.ceil(latency + jitter)
+    assert (min(delays), max(delays)) == (first, last)
+    arrivals = [delivered for _, delivered in found]
+    assert arrivals == sorted(arrivals)
+    assert all(e.data["requested_delivery_s"] <= e.data["actual_delivery_s"] for e in instance.events()
+               if e.kind == "sample")  # fmt: skip
+
+
 # --- row 17 ---------------------------------------------------------------------------------------------------------
 
 
 def imu(*order, latency_s=0.0):
     enc = {"type": "encoder", "joints": "hinge", "period_s": 0.002, "white_std": 0.1, "latency_s": latency_s}
+    cam = {**enc, "measures": ["position", "velocity"], "period_s": 0.005}
     known = {
         "imu0": enc,
-        "cam": {**enc, "measures": ["position", "velocity"], "period_s": 0.005},
+        "cam": cam,
+        "off": {**cam, "enabled": False},
         "drive": {"type": "torque", "actuators": "push"},
     }
     return cart(components={name: known[name] for name in order}, controllers={})
@@ -245,8 +338,9 @@ def test_row_17_nothing_shifts_the_noise_of_another_component():
 
     alone = noise(imu("imu0"))
     assert alone[1].count == 49
-    for document in (imu("cam", "imu0"), imu("imu0", "cam"), imu("drive", "imu0", "cam"), imu("imu0", latency_s=0.03)):
-        assert noise(document) == alone
+    for order in (["cam", "imu0"], ["imu0", "cam"], ["drive", "imu0", "cam"], ["off", "imu0"], ["imu0", "off"]):
+        assert noise(imu(*order)) == alone
+    assert noise(imu("imu0", latency_s=0.03)) == alone
 
 
 # --- rows 21 to 23: reset -------------------------------------------------------------------------------------------
@@ -254,40 +348,127 @@ def test_row_17_nothing_shifts_the_noise_of_another_component():
 FRESH = """
 import sys
 sys.path.insert(0, {root!r})
-from tests.runtime.scenes import cart, plan_of
-instance = plan_of(cart()).instantiate(7)
-instance.advance(120)
-print(instance.trace_digest)
+from tests.runtime.test_timing_cases import EPISODES, left_by
+for plan in EPISODES.values():
+    print(left_by(plan().instantiate(7)))
 """
+EPISODES = {
+    "cart": lambda: plan_of(cart()),
+    **{
+        name: partial(lambda name: resolve_plan(scene_manifest(name), {"runtime.duration_s": 0.2}), name)
+        for name in ("cartpole", "arm", "platform", "stand")
+    },
+}
+
+
+def left_by(instance):
+    """All that a run leaves: its record, and what happened in it, in words."""
+    record = instance.run()
+    happened = [(e.kind, e.tick, e.component, e.data) for e in instance.events()
+                if e.episode_index == instance.episode_index]  # fmt: skip
+    return repr((record, instance.recorded_inputs, hashlib.sha256(repr(happened).encode()).hexdigest()))
 
 
 def dirty(instance, how):
+    """Leave an episode in the middle of things, or faulted."""
+    driver = next(iter(instance._batch.parts.drivers))
+    width = instance._batch.parts.drivers[driver].width
+    model = instance._batch.context.index.model
+    joint = next(j.name for j in map(model.joint, range(model.njnt)) if len(j.qpos0) == 1)
     instance.advance(40)
     if how == "nan":
-        instance.inject("joint_kinematics:hinge", (float("nan"), float("nan")))
+        instance.inject(f"joint_kinematics:{joint}", (float("nan"), float("nan")))
     elif how == "nan command":
-        instance.enqueue_external_input("drive", [float("nan")])
+        instance.enqueue_external_input(driver, [float("nan")] * width)
     elif how == "commands":
         for k in range(50):
-            instance.enqueue_external_input("drive", [5.0], effective_time_s=0.001 * k)
-    instance.advance(20)
+            instance.enqueue_external_input(driver, [5.0] * width, effective_time_s=0.001 * k)
+    with suppress(EndedError):
+        instance.advance(20)
     assert (instance.fault is None) == (how == "commands")
 
 
 @pytest.mark.slow
 def test_row_21_an_episode_after_a_dirty_one_is_that_of_a_fresh_process(request):
+    """Of every scene that ships: noise, delays, a controller with memory, pushes, a prescribed pose, an end."""
     script = FRESH.format(root=str(request.config.rootpath))
-    fresh = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.strip()
-    for how in ("nan", "nan command", "commands"):
-        instance = plan_of(cart()).instantiate(3)
-        dirty(instance, how)
-        instance.reset(7)
-        assert (instance.fault, instance.tick, instance.episode_index, instance.seed) == (None, 0, 1, 7)
-        instance.advance(120)
-        assert instance.trace_digest == fresh
-        instance.reset()
-        instance.advance(120)
-        assert instance.trace_digest == fresh
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    for plan, fresh in zip(EPISODES.values(), done.stdout.splitlines(), strict=True):
+        for how in ("nan", "nan command", "commands"):
+            instance = plan().instantiate(3)
+            dirty(instance, how)
+            instance.reset(7)
+            assert (instance.fault, instance.tick, instance.episode_index, instance.seed) == (None, 0, 1, 7)
+            assert left_by(instance) == fresh
+            instance.reset()
+            assert left_by(instance) == fresh
+
+
+IMPERFECT = {
+    "enc": {"type": "encoder", "joints": ["slider", "hinge"], "measures": ["position", "velocity"], "period_s": 0.0033,
+            "latency_s": 0.002, "white_std": 0.01, "velocity_white_std": 0.1, "bias_std": 0.02,
+            "jitter": {"type": "uniform", "high_s": 0.004}, "initial_acquisition": True,
+            "burst_loss": {"p_good_to_bad": 0.2, "p_bad_to_good": 0.5}},
+    "drive": {"type": "torque", "actuators": "push", "command_latency_s": 0.001, "timeout_s": 0.007, "fallback": "zero",
+              "slew_per_s": 500.0, "lag_s": 0.01, "jitter": {"type": "uniform", "high_s": 0.002}},
+    "fall": {"type": "limit_exceeded", "joints": "hinge", "limit": 0.35},
+}  # fmt: skip
+MESSES = st.sampled_from(["step", "advance", "nan", "nan command", "command", "later", "look", "reset"])
+
+
+@pytest.mark.slow
+@settings(max_examples=30)
+@given(st.lists(MESSES, max_size=12), st.integers(0, 2**64 - 1), st.sampled_from([None, 1, 5]))
+def test_row_21_an_episode_after_any_episode_is_that_of_a_fresh_instance(messes, seed, max_block):
+    plan = plan_of(cart(components=IMPERFECT))
+    instance, fresh = SimulationInstance(plan, 3, max_block=max_block), SimulationInstance(plan, seed)
+    over = (FaultedError, EndedError)
+    acts = {
+        "step": instance.step,
+        "advance": lambda: instance.advance(17),
+        "nan": lambda: instance.inject("joint_kinematics:hinge", (float("nan"), 0.0)),
+        "nan command": lambda: instance.enqueue_external_input("drive", [float("nan")]),
+        "command": lambda: instance.enqueue_external_input("drive", [5.0], source_sequence=3),
+        "later": lambda: instance.enqueue_external_input("drive", [-5.0], effective_time_s=0.05),
+        "look": lambda: (instance.snapshot(), instance.output("enc"), instance.metrics, instance.trace_digest),
+        "reset": lambda: instance.reset(8),
+    }
+    for mess in messes:
+        with suppress(*over):
+            acts[mess]()
+    episode = instance.episode_index + 1
+    instance.reset(seed)
+    for either in (instance, fresh):
+        either.run()
+    assert instance.record == fresh.record
+    found, expected = ([(e.kind, e.tick, e.component, repr(e.data)) for e in each.events() if e.episode_index == index]
+                       for each, index in ((instance, episode), (fresh, 0)))  # fmt: skip
+    assert found == expected
+
+
+@pytest.mark.slow
+@settings(max_examples=15)
+@given(st.integers(1, 12), st.integers(0, 40), st.integers(0, 60), st.booleans())
+def test_rows_22_and_23_after_a_reset_devices_begin_anew_and_nothing_old_arrives(period, latency, ticks, initial):
+    enc = {"period_s": period / 1000, "latency_s": latency / 1000, "initial_acquisition": initial}
+    instance = plan_of(slide(0.001, enc=enc)).instantiate()
+    instance.inject("joint_kinematics:slide", (7.0, 0.0))  # what is of the old episode shows it
+    instance.advance(ticks)
+    old = samples(instance, "enc")
+    instance.reset()
+    assert not instance.output("enc").valid
+    cancelled = [e.data["index"] for e in instance.events() if e.kind == "cancelled"]
+    flying = [e.data["index"] for e in instance.events() if e.kind == "sample" and e.data["delivered_tick"] >= ticks]
+    assert cancelled == flying
+    for tick in range(70):
+        instance.step()
+        shown = instance.output("enc")
+        assert not shown.valid or (shown.values[0], shown.acquired_tick <= tick - latency) == (0.0, True)
+    assert instance.session_time_s == (ticks + 70) / 1000
+    fresh = plan_of(slide(0.001, enc=enc)).instantiate()
+    fresh.advance(70)
+    assert samples(instance, "enc", episode=1) == samples(fresh, "enc")
+    assert samples(instance, "enc", episode=0) == old
 
 
 @pytest.mark.slow
@@ -355,6 +536,32 @@ def test_row_24_a_nan_faults_its_own_step(integrator, max_block):
     with pytest.raises(FaultedError, match=r"diverged at tick 100 in PhysicsStep: BADQVEL"):
         instance.step()
     assert (instance.tick, instance.episode_time_s) == (100, 0.1)
+
+
+@pytest.mark.slow
+@settings(max_examples=20)
+@given(
+    st.integers(0, 60),
+    st.sampled_from([float("nan"), float("inf"), -1e300, 2e10]),
+    st.sampled_from([("slider", 0), ("slider", 1), ("hinge", 0), ("hinge", 1)]),
+    st.sampled_from([None, 1, 7]),
+)
+def test_row_24_any_bad_number_in_any_state_at_any_tick(tick, bad, where, max_block):
+    joint, part = where
+    instance = SimulationInstance(plan_of(cart()), max_block=max_block)
+    instance.advance(tick)
+    before = instance.trace_digest
+    controls = instance.snapshot().ctrl.tolist()
+    value = [0.1, 0.2]
+    value[part] = bad
+    instance.inject(f"joint_kinematics:{joint}", value)
+    instance.advance(20)
+    fault = instance.fault
+    assert (fault.tick, fault.phase, fault.kind) == (tick, Phase.PHYSICS_STEP, "diverged")
+    assert ("BADQPOS", "BADQVEL")[part] in fault.message
+    assert (instance.tick, instance.episode_time_s) == (tick, tick / 1000)
+    assert instance.snapshot().ctrl.tolist() == controls
+    assert instance.trace_digest != before  # that it faulted is in the trace
 
 
 def test_row_24_in_a_batch_only_that_lane_stops():

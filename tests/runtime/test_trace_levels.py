@@ -9,12 +9,13 @@ from functools import cache
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sweep.digest import canonical_json
-from sweep.runtime import InstanceBatch, SimulationInstance, trace_file
+from sweep.runtime import InstanceBatch, SimulationInstance, trace_file, trace_recorder
 from sweep.runtime.trace_file import SCHEMA, TraceTables, parquet_bytes
 from tests.runtime.scenes import bits, cart, plan_of
 
@@ -72,7 +73,8 @@ def test_the_lanes_of_this_file_differ():
     assert "end" not in kinds[0]
     first = [rows(alone(lane), "input")[0]["tick"] for lane in range(5)]
     assert len(set(first)) >= 3
-    assert [bool(rows(alone(lane), "cancelled")) for lane in range(5)] == [True] * 5
+    cancelled = [row for lane in range(5) for row in rows(alone(lane), "cancelled")]
+    assert {row["detail"] for row in cancelled} == {'{"what":"sample"}', '{"what":"input"}'}
 
 
 @pytest.mark.parametrize(
@@ -207,13 +209,59 @@ def test_what_is_under_way_at_the_end_is_cancelled():
     instance.enqueue_external_input("drive", [3.0], source_id="waits")
     instance.reset()
     cancelled = [e for e in instance.events() if e.kind == "cancelled"]
-    inputs = [
-        (e.data["source_id"], e.data["acceptance"], e.data["values"]) for e in cancelled if e.component == "drive"
-    ]
-    assert inputs == [("travels", 2, (2.0,)), ("waits", 3, (3.0,))]
+    inputs = [e.data for e in cancelled if e.component == "drive"]
+    assert [data["source_id"] for data in inputs] == ["travels", "waits"]
+    assert [data["acceptance"] for data in inputs] == [2, 3]
+    assert [data["source_sequence"] for data in inputs] == [7, 3]
+    assert [data["values"] for data in inputs] == [(2.0,), (3.0,)]
     # Samples of ticks 4, 8, 12, 16 arrive 7 ticks later; the last DeviceUpdate was that of tick 19.
     assert [e.data["index"] for e in cancelled if e.component == "enc"] == [4]
     assert {e.tick for e in cancelled} == {20}
+
+
+def test_what_is_lost_was_never_delivered():
+    document = cart(runtime={"timestep_s": 0.001, "duration_s": 0.3})
+    document["components"]["enc"] |= {"period_s": 0.001, "drop_probability": 0.5}
+    document["components"]["drive"] |= {"drop_probability": 0.5}
+    plan = plan_of(document)
+    trace, record = table(plan), InstanceBatch([plan], [3]).run()[0]
+    for kind, component, times in (
+        ("sample", "enc", ("actual_delivery_s", "delivered_tick")),
+        ("input", "drive", ("arrival_tick",)),
+    ):
+        lost = [row for row in rows(trace, kind) if row["lost"]]
+        assert len(lost) == record.summaries[f"{component}/lost"] > 0
+        assert all(row[time] is None for row in lost for time in times)
+        assert all(row[time] is not None for row in rows(trace, kind) if not row["lost"] for time in times)
+
+
+def test_pushes_are_in_the_trace():
+    xml = cart()["model"]["xml"].replace('<body><joint name="slider"', '<body name="cart"><joint name="slider"')
+    document = cart(controllers={}, model={"xml": xml})
+    document["components"]["shove"] = {"type": "push", "body": "cart", "interval_s": 0.05, "duration_s": 0.01,
+                                       "force_n": [1, 2], "direction": [1, 0, 0]}  # fmt: skip
+    trace = table(plan_of(document))
+    pushes = rows(trace, "push", "shove")
+    assert [row["tick"] for row in pushes] == [50, 100, 150]
+    assert [row["detail"] for row in pushes] == [f'{{"stop_tick":{row["tick"] + 10}}}' for row in pushes]
+    assert all(1 <= row["values"][0] <= 2 for row in pushes)
+
+
+def test_the_domain_is_in_the_trace():
+    xml = cart()["model"]["xml"].replace('<body><joint name="slider"', '<body name="cart"><joint name="slider"')
+    actor = {"type": "interaction", "class": "tests.runtime.own_components:Actor"}
+    shove = {"tick": 20, "delay_s": 0.005, "action": "wrench", "values": {"body": "cart", "duration_s": 0.01}}
+    document = cart(controllers={}, model={"xml": xml})
+    document["components"] |= {
+        "a": {**actor, "parameters": shove},
+        "b": {**actor, "parameters": {**shove, "delay_s": 9}},
+    }
+    trace = table(plan_of(document))
+    deferred = rows(trace, "deferred")
+    assert [(row["component"], row["tick"]) for row in deferred] == [("a", 19), ("b", 19)]
+    assert json.loads(deferred[0]["detail"])["delay_s"] == 0.005
+    (left,) = [row for row in rows(trace, "cancelled") if row["component"] in ("a", "b")]
+    assert (left["component"], left["tick"], json.loads(left["detail"])["due_tick"]) == ("b", 200, 9020)
 
 
 def test_a_lane_that_faults_has_the_rows_of_the_steps_it_lived():
@@ -255,8 +303,7 @@ def test_every_column_and_kind_is_documented():
 
 def test_a_file_gives_back_its_table(tmp_path):
     (tmp_path / "t.parquet").write_bytes(parquet_bytes(alone(1)))
-    found = pa.parquet.read_table(tmp_path / "t.parquet")
-    assert found.equals(alone(1))
+    assert pq.ParquetFile(tmp_path / "t.parquet").read().equals(alone(1))
     metadata = trace_file.trace_metadata(tmp_path / "t.parquet")
     assert metadata["trace"] == "full"
     assert metadata["seed"] == "3"
@@ -281,3 +328,36 @@ def test_numbers_have_names():
     ]
     assert names["control"] == {"": ["m"]}
     assert names["application"] == {"drive": ["m"]}
+
+
+def test_every_sensor_names_its_numbers():
+    xml = cart()["model"]["xml"].replace('<body><joint name="hinge"', '<body name="pole"><joint name="hinge"')
+    sensors = {
+        "imu": {"type": "imu", "body": "pole"},
+        "wrist": {"type": "force_torque", "body": "pole"},
+        "touch": {"type": "contact", "body": "pole"},
+        "beams": {"type": "range", "body": "pole", "beams": 3, "fov_rad": 1.0, "max_m": 5.0},
+        "track": {"type": "pose_tracker", "body": "pole"},
+    }
+    document = cart(controllers={}, model={"xml": xml})
+    document["components"] |= {name: {**sensor, "period_s": 0.01} for name, sensor in sensors.items()}
+    trace = table(plan_of(document), level="events")
+    names = json.loads(trace.schema.metadata[b"columns"])["sample"]
+    assert names["enc"] == ["position/slider", "position/hinge", "velocity/slider", "velocity/hinge"]
+    assert names["imu"] == ["gyro/x", "gyro/y", "gyro/z", "accelerometer/x", "accelerometer/y", "accelerometer/z"]
+    assert names["beams"] == ["range/0", "range/1", "range/2"]
+    assert {name: len(channels) for name, channels in names.items()} == {
+        name: values(trace, "sample", name).shape[1] for name in ("enc", *sensors)
+    }
+
+
+def test_a_long_session_of_single_steps_is_one_trace(monkeypatch):
+    monkeypatch.setattr(trace_recorder, "_CHUNK", 7)
+    instance = SimulationInstance(plans()[0], 3)
+    for _ in range(120):
+        instance.step()
+        if instance.tick % 50 == 0:
+            instance.events()
+    whole = SimulationInstance(plans()[0], 3)
+    whole.run()
+    assert instance.events() == whole.events()

@@ -36,7 +36,7 @@ class Flight:
         command: the command.
         numbers: ``(lanes,)`` its source's count of it in each lane, which is its draw index; None if nobody asks.
         arrival: ``(lanes,)`` when it arrives; :data:`NEVER` where it does not.
-        lost: ``(lanes,)`` where it is lost; None if nowhere.
+        lost: ``(lanes,)`` where it is lost, of those that it is for; None if nowhere.
         first: the earliest of its arrivals, NEVER if there is none.
         last: the latest of them, -1 if there is none.
         uniform: whether it arrives in all lanes at once.
@@ -152,7 +152,6 @@ class CommandTransport:
         arrival = self._channel.arrivals(np.array([[tick]]), draws, counts)[:, 0]
         lost = arrival == LOST
         if command.lanes is not None:
-            lost &= command.lanes
             arrival = np.where(command.lanes, arrival, NEVER)
         arrival = self._taken_up(np.where(lost, NEVER, arrival))
         arrives = arrival < NEVER

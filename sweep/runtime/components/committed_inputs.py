@@ -55,7 +55,7 @@ class CommittedInputs:
         }
 
     def _join(self) -> tuple[Bools, dict[str, NDArray[Any]]]:
-        """Whose each input is, ``(n, lanes)``, and the columns of all: ``(n,)``, or ``(n, lanes, ...)`` where lanes differ."""
+        """Whose each input is, ``(n, lanes)``, and all columns: ``(n,)``, or ``(n, lanes, ...)`` where lanes differ."""
         log = sorted(self._log or (), key=lambda entry: entry[0].order)
         commands, shape = [command for command, *_ in log], (len(log), self._lanes)
         own, arrival, sequence = np.ones(shape, bool), np.full(shape, LOST), np.empty(shape, np.int64)

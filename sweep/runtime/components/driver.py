@@ -128,6 +128,7 @@ class Driver:
         Returns:
             The fault of each lane in which a law of the user's own raised.
         """
+        assert block.length == 1 or not self.reads_state
         ticks = np.arange(block.start, block.stop)
         command, since = self._transport.arrived(ticks)
         if self._watchdog is not None and since is not None:

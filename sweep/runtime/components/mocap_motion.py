@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sweep.errors import Problem
+from sweep.plan.disturbances import unit
 from sweep.plan.instants import LaneInstants
 from sweep.plan.prescribed import MocapMotionSpec
 from sweep.runtime.block import Block
-from sweep.runtime.components.push import units
 from sweep.runtime.context import BatchContext
 from sweep.runtime.inputs import BlockInputs
 from sweep.runtime.model_index import ModelIndex
@@ -83,7 +83,7 @@ class Motion:
         self._spec = spec
         self._place = np.array(body.pos if spec.position_m is None else spec.position_m)
         self._orientation = np.array(body.quat if spec.quaternion is None else spec.quaternion)
-        self._direction, self._axis = units([spec.direction, spec.rotation_axis])
+        self._direction, self._axis = np.array(unit(spec.direction)), np.array(unit(spec.rotation_axis))
 
     def poses(self, time_s: Floats) -> tuple[Floats, Floats]:
         """Positions ``(times, 3)`` [m] and orientations ``(times, 4)`` in the world."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sweep.errors import Problem
 from sweep.plan.clock import Grid
-from sweep.plan.disturbances import PushSpec
+from sweep.plan.disturbances import PushSpec, unit
 from sweep.plan.problems import unknown_name
 from sweep.plan.streams import stream_key
 from sweep.plan.units import exact_seconds
@@ -129,9 +129,9 @@ class PushSchedule:
             specs, lambda s: (0.0, float(exact_seconds(s.interval_jitter_s) / self._grid.timestep))
         )
         self._force, self._torque = _bounds(specs, lambda s: s.force_n), _bounds(specs, lambda s: s.torque_nm)
-        fixed = [spec.direction for spec in specs if not isinstance(spec.direction, str)]
-        self._direction = units(fixed)[:, None] if fixed else None
-        self._axis = units([spec.torque_axis for spec in specs])[:, None]
+        fixed = [unit(spec.direction) for spec in specs if not isinstance(spec.direction, str)]
+        self._direction = np.array(fixed)[:, None] if fixed else None
+        self._axis = np.array([unit(spec.torque_axis) for spec in specs])[:, None]
 
     def earliest(self, push: int) -> int:
         """The first tick at which a push may begin in some lane."""
@@ -183,10 +183,3 @@ def _bounds(specs: Sequence[PushSpec], numbers: Callable[[PushSpec], tuple[float
     """Lowest and highest of a number of each lane, ``(lanes, 1)`` each."""
     given = [numbers(spec) for spec in specs]
     return np.array([[values[0]] for values in given]), np.array([[values[-1]] for values in given])
-
-
-def units(vectors: Sequence[tuple[float, float, float]]) -> Floats:
-    """Vectors made one long, ``(vectors, 3)``."""
-    lengths = [math.sqrt(x * x + y * y + z * z) for x, y, z in vectors]
-    directions: Floats = np.array(vectors) / np.array(lengths)[:, None]
-    return directions

@@ -51,7 +51,7 @@ class Stance:
         """Commands ``(lanes, joints)`` [N m]."""
         measured, inertial = step.inputs[self._encoder].values, step.inputs[self._imu].values
         rates = inertial[:, 1::-1]  # about y and x: pitch, roll
-        # A body that pitches by theta feels gravity at -g sin(theta) along x, one that rolls by phi at g sin(phi) along y.
+        # Gravity is felt at -g sin(pitch) along x and at g sin(roll) along y.
         felt = inertial[:, 3:5] * np.array([-1 / _GRAVITY, 1 / _GRAVITY])
         attitude = step.state["attitude"]
         attitude += self._period_s * rates
