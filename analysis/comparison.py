@@ -146,6 +146,7 @@ class Comparison:
         baseline: label of the baseline cell; empty if every row has its own.
         cells: the rows.
         notes: what a reader has to know: what did not match, what is missing, what is weak.
+        made_with: what the numbers of each sweep come from: commit, code_id, version of MuJoCo.
     """
 
     title: str
@@ -155,6 +156,7 @@ class Comparison:
     baseline: str
     cells: tuple[CellSummary, ...]
     notes: tuple[str, ...] = ()
+    made_with: tuple[str, ...] = ()
 
     @property
     def headline(self) -> str:

@@ -79,6 +79,7 @@ def compare_cells(sweep: Sweep, baseline: str | None = None, *, recompute: Recom
         baseline=base.label if base else "",
         cells=tuple(rows),
         notes=_notes(rows),
+        made_with=(sweep.made_with,),
     )
 
 
@@ -103,6 +104,7 @@ def compare_sweeps(a: Sweep, b: Sweep, *, recompute: Recompute | None = None) ->
         baseline="",
         cells=tuple(rows),
         notes=(*_unmatched(a, b, names), *_notes(rows)),
+        made_with=tuple(f"{name}: {sweep.made_with}" for name, sweep in zip(names, (a, b), strict=True)),
     )
 
 

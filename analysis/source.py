@@ -21,6 +21,7 @@ class Sweep:
         seeds: cell_id to the seeds planned.
         records: cell_id to seed to the record there is.
         began_ms: when the last driver session began [ms since 1970]; None before the first.
+        provenance: what the last driver said about itself, before the first what the header says.
         commits: cell_id to the times of the first and last commit of its records [ms since 1970].
     """
 
@@ -30,6 +31,7 @@ class Sweep:
     records: Mapping[str, Mapping[int, RunRecord]]
     commits: Mapping[str, tuple[int, int]]
     began_ms: int | None
+    provenance: Mapping[str, Any]
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -53,6 +55,15 @@ class Sweep:
         records = {cell: {s: r for s, r in those.items() if s in seeds} for cell, those in self.records.items()}
         return replace(self, cells=kept, seeds=asked, records=records)
 
+    @property
+    def made_with(self) -> str:
+        """What its numbers come from, in a line: the working directory's commit, the code_id, the version of MuJoCo."""
+        git, versions = self.provenance.get("git"), self.provenance.get("versions") or {}
+        parts = [f"git {short_git(git)}"] if git else []
+        parts.append(f"code {self.header.code_id[:8]}")
+        parts += [f"mujoco {versions['mujoco']}"] if "mujoco" in versions else []
+        return ", ".join(parts)
+
     def nominal(self, key: str) -> Any:
         """The nominal value of an axis, or of a full path: its value in the base manifest (None if it is not there)."""
         if key in self.header.axes:
@@ -70,6 +81,8 @@ def read(place: Path | str) -> Sweep:
         LedgerError: there is no readable ledger.
     """
     with Ledger.open(place, read_only=True) as ledger:
+        # Times first: a record that comes while this is read then has a later time than the one given here.
+        commits = ledger.commits()
         cells, session = tuple(ledger.cells()), ledger.session()
         found = {record.run_id: record for record in ledger.records()}
         records: dict[str, dict[int, RunRecord]] = {cell.cell_id: {} for cell in cells}
@@ -83,12 +96,18 @@ def read(place: Path | str) -> Sweep:
             cells=cells,
             seeds={cell: tuple(sorted(s)) for cell, s in seeds.items()},
             records=records,
-            commits=ledger.commits(),
+            commits=commits,
             began_ms=session.started_ms if session is not None else None,
+            provenance={**ledger.header.provenance, **(session.provenance if session is not None else {})},
         )
     # A cell that a full path was not swept in has the base manifest's value there.
     nominal = {key: _plain(sweep.nominal(key)) for key in sweep.keys}
     return replace(sweep, cells=tuple(replace(cell, values={**nominal, **cell.values}) for cell in sweep.cells))
+
+
+def short_git(state: Mapping[str, Any]) -> str:
+    """A git state as people write it: ``a1b2c3d+dirty``."""
+    return f"{str(state['commit'])[:7]}{'+dirty' if state.get('dirty') else ''}"
 
 
 def choose_baseline(sweep: Sweep, asked: str | None = None) -> CellRow | None:

@@ -226,4 +226,4 @@ def _footnotes(comparison: Comparison) -> Sequence[str]:
         if worth:
             least = min(worth, key=lambda receipt: receipt.worth or 0)
             lines.append(f"Pairing: {least.at_least} per cell.")
-    return [*lines, *(f"Note: {note}." for note in comparison.notes)]
+    return [*lines, *(f"Note: {note}." for note in comparison.notes), *comparison.made_with]

@@ -91,11 +91,12 @@ class Command:
 
 
 _JSON = Option("--json", None, "print JSON")
-_URI = Option("--uri", "URI", "MLFLOW_TRACKING_URI, or the database beside the sweeps, otherwise")
+_URI = Option("--uri", "URI", "where the sweep was sent, or the database beside the sweeps, otherwise")
 
 VERBS: dict[str, Verb] = {
     "run": Verb("run a sweep; the verb may be left out", takes_overrides=True),
     "plan": Verb("say what a run would do, and do nothing", options=(_JSON,), takes_overrides=True),
+    "resume": Verb("go on with a sweep: say what is missing and why, and run it", ("DIR",), takes_overrides=True),
     "status": Verb("how far a sweep is", ("DIR",), (_JSON,)),
     "replay": Verb(
         "run one run again, bit for bit",
@@ -117,15 +118,37 @@ VERBS: dict[str, Verb] = {
         ("DIR", "[DIR2]"),
         (Option("--baseline", "AXIS=VALUE", "the cell that others are compared with", is_repeatable=True),),
     ),
+    "doctor": Verb(
+        "whether a sweep would run here, and on every node of its cluster; the words of a sweep may follow",
+        (),
+        (_JSON,),
+        takes_overrides=True,
+    ),
     "components": Verb("what components there are, and what one is told", ("[NAME]",)),
     "schema": Verb(
         "the manifest's JSON Schema, for editors",
         (),
         (Option("--scene", None, "the schema of a scene's file, whose values may be interpolated"),),
     ),
-    "sync": Verb("write a sweep to MLflow again", ("DIR",), (_URI,)),
-    "ui": Verb("browse sweeps in MLflow, on this machine only", (), (_URI, Option("--port", "PORT", "5000 otherwise"))),
+    "sync": Verb(
+        "bring MLflow up to date with a sweep",
+        ("DIR",),
+        (_URI, Option("--experiment", "NAME", "MLflow's experiment; the one it was sent to otherwise")),
+    ),
+    "ui": Verb(
+        "browse sweeps in MLflow, on this machine only",
+        ("[DIR]",),
+        (_URI, Option("--port", "PORT", "5000, or the next free one, otherwise")),
+    ),
 }
+
+_SWEPT = (
+    ("+latency=2ms,5ms", "values in SI or with a unit; several axes give every combination"),
+    ("'+latency=range(0,0.02,0.005)'", "equal steps in SI units, the end left out"),
+    ("'+latency=interval(0,20ms)'", "anything between two ends, with design=lhs design.n=32"),
+    ("'+latency=tag(log,interval(1ms,1s))'", "the same on a log scale; int(interval(1,5)) is whole numbers"),
+    ('exclude="latency > 10ms and gain < 2"', "cells that are left out"),
+)
 
 GLOBAL_OPTIONS: tuple[Option, ...] = (
     Option("--help", None, "print this", ("-h",)),
@@ -153,7 +176,8 @@ def parse(argv: Sequence[str]) -> Command:
     }
     problems: list[Problem] = []
     words, options = _split_options(rest, known, problems)
-    overrides, positionals = (words, []) if VERBS[verb].takes_overrides else ([], words)
+    overrides = [word for word in words if VERBS[verb].takes_overrides and _is_override(word)]
+    positionals = [word for word in words if word not in overrides]
     show_help = options.pop("help", False) is True
     named = {} if show_help else _named(verb, positionals, problems)
     if problems:
@@ -188,6 +212,7 @@ def help_text(groups: dict[str, list[str]] | None = None) -> str:
     """
     lines = [f"usage: {usage(DEFAULT_VERB)}", f"       {PROGRAM} VERB ...", ""]
     lines += ["What does this parameter do to my robot? For example: " + f"{PROGRAM} +latency=0.002,0.005", ""]
+    lines += ["axes are swept over:", *_columns(_SWEPT), ""]
     lines += ["verbs:", *_columns([(usage(name).removeprefix(PROGRAM).strip(), VERBS[name].help) for name in VERBS])]
     spelled = [(", ".join([*option.short, _spelled(option)]), option.help) for option in GLOBAL_OPTIONS]
     lines += ["", "options:", *_columns(spelled)]

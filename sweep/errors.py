@@ -126,6 +126,28 @@ class LedgerError(SweepError):
     """A sweep folder or its ledger cannot be used as asked."""
 
 
+class StoppedError(LedgerError):
+    """A sweep that had begun could not go on; what finished is in its ledger."""
+
+
+class ChangedError(LedgerError):
+    """A sweep cannot be resumed, because what it was made from has changed.
+
+    Attributes:
+        folder: the sweep's.
+        changes: what changed, a line each.
+    """
+
+    def __init__(self, folder: str, changes: Iterable[str]) -> None:
+        self.folder = folder
+        self.changes = tuple(changes)
+        head = f"{folder} cannot be resumed, for what it was made from has changed:"
+        super().__init__("\n".join([head, *(f"  {change}" for change in self.changes)]))
+
+    def __reduce__(self) -> tuple[type[ChangedError], tuple[str, tuple[str, ...]]]:
+        return type(self), (self.folder, self.changes)
+
+
 class ExecutorError(SweepError):
     """The executor cannot be started or reached as asked."""
 

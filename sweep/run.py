@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sweep.config.load import load_spec
 from sweep.design.spec import SweepSpec
+from sweep.execution.canary import examine
 from sweep.execution.collect import CollectReport, Progress, collect
+from sweep.execution.findings import Findings
 from sweep.execution.folder import SweepFolder
 from sweep.execution.planning import PlannedSweep, plan_sweep
 from sweep.results import Ledger, RunRecord
 from sweep.runtime.noise import receipt_digest
-from sweep.tracking.process import SyncerProcess, artifact_root, resolve_uri, start_syncer
+from sweep.tracking.destination import Destination
+from sweep.tracking.process import SyncerProcess, start_syncer
 
 if TYPE_CHECKING:
     import pandas
@@ -87,36 +89,33 @@ def execute(
     planned: PlannedSweep, spec: SweepSpec, on_progress: Callable[[Progress], None] | None = None
 ) -> SweepResult:
     """Run what is missing of a planned sweep; MLflow is fed by a process of its own meanwhile."""
-    uri = tracking_uri(spec)
+    destination = mlflow_of(spec)
+    seen = examine(planned) if spec.canary else Findings()
+    planned = (Findings.known(SweepFolder.of(planned, spec)) | seen).applied(planned)
     folder = SweepFolder.prepare(planned, spec)
     syncers: list[SyncerProcess] = []
 
     def hear(progress: Progress) -> None:
         # The first event comes once the driver's session is open, which is what a syncer follows.
-        if uri is not None and not syncers:
-            syncers.append(feed(folder.path, uri, spec, planned.header.scene))
+        if destination is not None and not syncers:
+            syncers.append(start_syncer(folder.path, destination))
         if on_progress is not None:
-            on_progress(progress)
+            news = [text for syncer in syncers if (text := syncer.news())]
+            on_progress(replace(progress, remarks=(*progress.remarks, *news)))
 
     report = collect(planned, folder, spec, hear)
     return SweepResult(folder=folder.path, planned=planned, report=report, syncer=syncers[0] if syncers else None)
 
 
-def tracking_uri(spec: SweepSpec) -> str | None:
-    """MLflow's URI, always explicit; None where tracking is off.
+def mlflow_of(spec: SweepSpec) -> Destination | None:
+    """Where MLflow mirrors a sweep; None where tracking is off.
 
     Raises:
-        TrackingError: the URI names a store that MLflow refuses.
+        TrackingError: the URI names a store that MLflow does not have.
     """
     if not spec.tracking.enabled:
         return None
-    return resolve_uri(spec.tracking.uri, os.environ.get("MLFLOW_TRACKING_URI"), spec.output)
-
-
-def feed(folder: Path, uri: str, spec: SweepSpec, scene: str) -> SyncerProcess:
-    """Start the process that mirrors a sweep's folder to MLflow."""
-    experiment = spec.tracking.experiment or os.environ.get("MLFLOW_EXPERIMENT_NAME") or scene
-    return start_syncer(folder, uri, experiment, artifacts=artifact_root(uri, spec.output))
+    return Destination.of_sweep(spec.output, spec.scene, spec.tracking.uri, spec.tracking.experiment)
 
 
 def recompute(key: str, first: int, count: int, width: int) -> str:

@@ -12,7 +12,7 @@ import pytest
 from sweep.config import available
 from sweep.config.files import own_folder
 from sweep.config.load import load_spec, show_config
-from sweep.design import ExecutorSpec
+from sweep.design import DesignSpec, ExecutorSpec, Interval
 from sweep.errors import InvalidInputError, Problem
 
 SCENE = """\
@@ -133,7 +133,7 @@ def test_the_three_spellings_of_an_axis(load, prefix):
         ("latency=range(1,4),7", (1.0, 2.0, 3.0, 7.0)),
         ("latency=choice(range(1,3),5)", (1.0, 2.0, 5.0)),
         ("latency=sort(3,1,2,reverse=true)", (3.0, 2.0, 1.0)),
-        ("latency=3,1,3.0,1", (3.0, 1.0)),
+        ("latency=3,1,3.0,1", (3.0, 1.0, 3.0, 1.0)),
         ("gain=50%,2", (0.5, 2.0)),
         ("count=2,4.0", (2, 4)),
         ("mode=slow,fast", ("slow", "fast")),
@@ -192,6 +192,46 @@ def test_a_plain_value_in_place_of_a_binding(load):
     assert spec.manifest["components"]["imu"]["latency_s"] == 0.1
 
 
+@pytest.mark.parametrize(
+    ("word", "interval"),
+    [
+        ("latency=interval(0,0.01)", Interval(low=0.0, high=0.01)),
+        ("latency=interval(1ms, 20ms)", Interval(low=0.001, high=0.02)),
+        ("latency=tag(log,interval('1 ms',1))", Interval(low=0.001, high=1.0, is_log=True)),
+        ("latency=interval(start=0,end=1/500)", Interval(low=0.0, high=0.002)),
+        ("gain=interval(50%,2)", Interval(low=0.5, high=2.0)),
+        ("gain=int(interval(1,5))", Interval(low=1, high=5, is_integer=True)),
+        ("gain=tag(log,int(interval(1,100)))", Interval(low=1, high=100, is_log=True, is_integer=True)),
+        ("count=interval(1,5)", Interval(low=1.0, high=5.0)),  # the stand-in takes fractions of it
+        ("manifest.components.imu.rate_hz=interval(50,1kHz)", Interval(low=50.0, high=1000.0)),
+    ],
+)
+def test_intervals_are_read_in_si_units(load, word, interval):
+    assert list(load(word, "design=lhs").swept.values()) == [interval]
+
+
+def test_a_design_and_what_it_is_told(load):
+    assert load().design == DesignSpec()
+    sobol = load("design=sobol", "design.n=64", "design.seed=3", "design.digits=null", "latency=interval(0,1)").design
+    assert sobol == DesignSpec(kind="sobol", n=64, seed=3, digits=None)
+    grid = load("design.levels=5", "design.center=true", "latency=interval(0,1)").design
+    assert grid == DesignSpec(levels=5, center=True)
+
+
+@pytest.mark.parametrize("kind", ["grid", "zip", "star", "random", "lhs", "sobol"])
+def test_every_design_is_there_with_its_keys(load, kind):
+    assert load(f"design={kind}", "latency=1,2").design == DesignSpec(kind=kind)
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["exclude=latency > 10ms and gain<2", "+exclude=latency > 10ms and gain<2", "exclude='latency > 10ms and gain<2'"],
+)
+def test_a_condition_is_taken_as_it_is(load, word):
+    assert load(word).exclude == "latency > 10ms and gain<2"
+    assert load("exclude=null").exclude is None
+
+
 def test_settings(load):
     spec = load(
         "seeds=[1,5,18446744073709551615]",
@@ -204,7 +244,9 @@ def test_settings(load):
         "tracking=none",
         "tracking.experiment=lab",
         "baseline={latency:2ms, gain:1}",
+        "trace=full",
     )
+    assert spec.manifest["runtime"] == {"trace": "full"}
     assert spec.seeds == (1, 5, 2**64 - 1)
     assert (spec.name, spec.output) == ("enc-2.x", "/tmp/o")
     assert spec.executor == ExecutorSpec(kind="ray", workers=3, address="auto", shard_s=5.0)
@@ -288,7 +330,7 @@ def test_show_config_is_yaml_as_hydra_prints_it(folder):
         (["~manifest.components.nothing"], ["there is no manifest.components.nothing"]),
         (["executor=foo"], ["unknown executor 'foo'", "auto, inline, ray"]),
         (["executor=inlin"], ["did you mean 'inline'"]),
-        (["design=lhs"], ["unknown design 'lhs'", "grid"]),
+        (["design=lsh"], ["unknown design 'lsh'; did you mean 'lhs'", "grid", "sobol"]),
         (["~executor"], ["executor cannot be left out"]),
         (
             ["latency=1", "+latency=2"],
@@ -312,8 +354,40 @@ def test_show_config_is_yaml_as_hydra_prints_it(folder):
         (["name=a,b"], ["'name' cannot be swept"]),
         (
             ["latency=interval(0,1)"],
-            ["latency=interval(0,1)", "interval() asks for a random design, which does not exist yet"],
+            [
+                "latency=interval(0,1): an interval has no values of its own",
+                "design=lhs design.n=16",
+                "design.levels=5",
+            ],
         ),
+        (["latency=interval(1,0)", "design=lhs"], ["lower end comes first; write 'latency=interval(0,1)'"]),
+        (["latency=interval(1ms,1ms)", "design=lhs"], ["its ends are the same; write latency=1ms"]),
+        (["latency=interval(1)"], ["latency=interval(1): interval() takes its two ends"]),
+        (["latency=interval(0,1),2"], ["latency=interval(0,1),2: cannot be read: interval() stands alone"]),
+        (["latency=interval(1kg,2)", "design=lhs"], ["latency=interval(1kg,2): '1kg' is not a quantity in s"]),
+        (["latency=interval(0,nan)", "design=lhs"], ["latency=interval(0,nan): 'nan' is not"]),
+        (["gain=interval(-1e308,1e308)", "design=lhs"], ["gain=interval(-1e308,1e308): it is too wide"]),
+        (["latency=interval(-1,1)", "design=lhs"], ["latency=interval(-1,1): -1: components.encoders.latency_s"]),
+        (["gain=int(interval(0.5,2))", "design=lhs"], ["int() takes an interval with whole ends"]),
+        (["gain=tag(log,interval(0,2))", "design=lhs"], ["gain=tag(log,interval(0,2)): a log scale begins above 0"]),
+        (["gain=tag(lgo,interval(1,2))", "design=lhs"], ["unknown tag 'lgo'; did you mean 'log'"]),
+        (["gain=tag(log,1,2)"], ["gain=tag(log,1,2): tag() goes with interval()"]),
+        (["gain=tag(log,choice(1,2))"], ["tag() goes with interval()"]),
+        (["mode=interval(0,1)", "design=lhs"], ["an interval has numbers, and here stands fast; write values"]),
+        (["design=lhs"], ["design=lhs: nothing is swept"]),
+        (["design.n=4"], ["there is no design.n", "n belongs to design=random, design=lhs, design=sobol"]),
+        (["design=lhs", "design.levels=4"], ["levels belongs to design=grid, design=zip, design=star"]),
+        (["design=lhs", "latency=1,2", "design.n=0"], ["design.n=0: allowed is a count up to 1000000, design.n=16"]),
+        (["design=lhs", "latency=1,2", "design.seed=a"], ["design.seed=a: allowed is one integer"]),
+        (["design.levels=1"], ["design.levels=1: allowed is null or a count of at least 2"]),
+        (["design.digits=0"], ["design.digits=0: allowed is null or a count up to 17"]),
+        (["design.center=1"], ["design.center=1: allowed is true or false"]),
+        (["design.kind=lsh"], ["design.kind: unknown design 'lsh'; did you mean 'lhs'"]),
+        (["design=list"], ["design.file=null: allowed is a table, design.file=points.csv"]),
+        (["design=zip", "latency=1,2", "gain=1,2,3"], ["latency has 2, gain has 3"]),
+        (["exclude=latncy > 1"], ["exclude=latncy > 1: unknown name 'latncy'; did you mean 'latency'"]),
+        (["exclude="], ["exclude='': a condition is expected"]),
+        (["exclude=gain > 1", "exclude=gain > 2"], ["exclude: given 2 times"]),
         (["latency=glob(*)"], ["glob() chooses among groups"]),
         (["latency=range(0)"], ["gives no value"]),
         (["latency=range(0,1,0)"], ["latency=range(0,1,0): cannot be read"]),
@@ -347,6 +421,8 @@ def test_show_config_is_yaml_as_hydra_prints_it(folder):
             ["latency=-1: components.encoders.latency_s: must be", "latency=-2: "],
         ),
         (["manifest.components.imu.latency_s=-1"], ["manifest.components.imu.latency_s: must be at least 0"]),
+        (["trace=event"], ["trace=event: no such trace level", "did you mean 'events'", "summary, events, full"]),
+        (["trace=events,full"], ["'trace' cannot be swept"]),
         (["seeds=0"], ["seeds=0: is not a count of at least 1", "seeds=16", "seeds=[1,5,9]"]),
         (["seeds=-1"], ["seeds=-1: is not a count"]),
         (["seeds=1.5"], ["seeds=1.5: is not a count"]),
@@ -480,6 +556,12 @@ def test_missing_folders_and_configurations(load, refusal):
     assert "nothing" in refusal(config_name="nothing")
 
 
+def test_show_config_shows_intervals_as_they_are_typed(folder):
+    shown = show_config(["scene=bot", "latency=tag(log,interval(1ms,1))", "design=lhs"], config_dirs=[str(folder)])
+    assert "latency: tag(log,interval(1ms,1))\n" in shown
+    assert "kind: lhs\n" in shown
+
+
 def test_show_config_refuses_too(folder):
     with pytest.raises(InvalidInputError, match="did you mean 'latency'"):
         show_config(["scene=bot", "latncy=1"], config_dirs=[str(folder)])
@@ -503,6 +585,19 @@ manifest:
     (folder / "scene" / "pole.xml").unlink()
     with pytest.raises(InvalidInputError, match=r"manifest\.model\.file: no such file"):
         scene(text)
+
+
+@pytest.mark.slow
+def test_an_interval_of_counts_is_whole_where_the_manifest_takes_no_fraction(folder, scene, monkeypatch):
+    monkeypatch.undo()
+    (folder / "scene" / "pole.xml").write_text("<mujoco/>")
+    text = """# @package _global_
+manifest: {schema: "3.3", model: {file: pole.xml}, runtime: {max_block: 3, duration_s: 2}}
+"""
+    (block,) = scene(text, "manifest.runtime.max_block=interval(1,5)", "design=lhs").swept.values()
+    (duration,) = scene(text, "manifest.runtime.duration_s=interval(1,5)", "design=lhs").swept.values()
+    assert block == Interval(low=1, high=5, is_integer=True)
+    assert duration == Interval(low=1.0, high=5.0)
 
 
 @pytest.mark.slow
@@ -536,3 +631,81 @@ def test_an_axis_cannot_be_called_hydra(folder):
     (folder / "scene" / "h.yaml").write_text("# @package _global_\nhydra: null\nmanifest: {a: 1}\n")
     with pytest.raises(InvalidInputError, match="`hydra` is Hydra's own"):
         load_spec(["scene=h"], config_dirs=[str(folder)])
+
+
+# Tables of a list design
+
+
+@pytest.fixture
+def table(load, tmp_path):
+    def loaded(text, *words):
+        (tmp_path / "points.csv").write_text(text)
+        return load("design=list", "design.file=points.csv", *words)
+
+    return loaded
+
+
+def test_a_table_is_read_like_words(table):
+    text = """\ufeff+latency, gain ,mode,"offset",is_on,manifest.components.wall.points.1
+# a remark
+2ms, 50%,slow,"[0, 1mm]",true,3
+
+0.005,2,fast,"[0.5,1]",false,4e0
+"""
+    assert table(text).swept == {
+        "latency": (0.002, 0.005),
+        "gain": (0.5, 2.0),
+        "mode": ("slow", "fast"),
+        "offset": ((0.0, 0.001), (0.5, 1.0)),
+        "is_on": (True, False),
+        "manifest.components.wall.points.1": (3.0, 4.0),
+    }
+
+
+def test_a_table_and_a_word_with_one_value(table):
+    assert table("latency\n1ms\n1ms\n", "gain=3").swept == {"gain": (3.0,), "latency": (0.001, 0.001)}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", ["points.csv: needs a first row of names, such as latency,gain"]),
+        ("latency\n", ["points.csv: needs a first row of names"]),
+        ("latncy,gain\n1,2\n", ["points.csv, line 1, column 1: unknown axis 'latncy'; did you mean 'latency'"]),
+        ("latency;gain\n1;2\n", ["line 1, column 1: unknown axis 'latency;gain'", "separated by commas"]),
+        ("gain,+gain\n1,2\n", ["line 1, column 2: '+gain' stands twice"]),
+        ("latency,gain\n1,2\n1\n", ["points.csv, line 3: its number of values is 1, of columns 2"]),
+        ("gain,offset\n1,[1,2]\n", ["line 2: its number of values is 3, of columns 2; a list stands in quotes"]),
+        ("latency,gain\n1,2\n,3\n", ["points.csv, line 3, column 1: latency is empty"]),
+        (
+            "latency,gain\n1kg,2\n-1ms,x\n",
+            [
+                "points.csv, line 2, column 1: latency=1kg: '1kg' is not a quantity in s",
+                "points.csv, line 3, column 1: latency=-1ms: components.encoders.latency_s: must be at least 0",
+                "points.csv, line 3, column 2: gain=x: 'x' is not a plain number",
+            ],
+        ),
+        ("manifest.components.imu.rat_hz\n1\n", ["did you mean 'manifest.components.imu.rate_hz'"]),
+        ('gain\n"1\n', ["design.file=points.csv: cannot be read"]),
+        (
+            "latency,manifest.components.imu.latency_s\n1,2\n",
+            ["points.csv, column 1 (latency): sets the same value as points.csv, column 2"],
+        ),
+    ],
+)
+def test_a_table_with_mistakes(table, text, said):
+    with pytest.raises(InvalidInputError) as caught:
+        table(text)
+    message = str(caught.value)
+    assert all(part in message for part in said), message
+
+
+def test_a_table_that_is_not_there_names_those_that_are(load, tmp_path):
+    (tmp_path / "points.csv").write_text("gain\n1\n")
+    with pytest.raises(InvalidInputError, match=r"design\.file=point\.csv: cannot be read: No such file.*points\.csv"):
+        load("design=list", "design.file=point.csv")
+
+
+def test_an_axis_in_a_table_and_on_the_command_line(table):
+    with pytest.raises(InvalidInputError, match=r"gain: given 2 times: gain=3 points\.csv, column 1 \(gain\)"):
+        table("gain\n1\n2\n", "gain=3")

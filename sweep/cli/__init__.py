@@ -12,8 +12,9 @@ import sys
 from collections.abc import Sequence
 
 from sweep.arguments import Command, help_text, parse, usage
-from sweep.errors import SweepError
+from sweep.errors import StoppedError, SweepError
 
+SOME_FAILED = 1
 ASKED_WRONG = 2
 CANCELLED = 130
 
@@ -35,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _answer(parse(sys.argv[1:] if argv is None else argv))
     except SweepError as error:
         sys.stderr.write(f"{error}\n")
-        return ASKED_WRONG
+        return SOME_FAILED if isinstance(error, StoppedError) else ASKED_WRONG
     except KeyboardInterrupt:
         sys.stderr.write("\nstopped\n")
         return CANCELLED
@@ -56,6 +57,10 @@ def _answer(command: Command) -> int:
 
         sys.stdout.write(f"fibril-sweep {__version__}\n")
         return 0
+    if command.verb == "doctor":  # it says what cannot be loaded
+        from sweep.cli.doctor import doctor
+
+        return doctor(command)
     try:
         from sweep.cli import verbs
     except (ImportError, RuntimeError) as error:  # MuJoCo raises RuntimeError for a MUJOCO_GL it does not know

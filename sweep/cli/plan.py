@@ -1,26 +1,37 @@
-"""What a run would do: cells, axes, what is done already, and how long the rest would take."""
+"""What a run would do: the design, what of it is done already, and how long the rest would take."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from rich.console import RenderableType
 from rich.table import Table
 
+from sweep.config.design import KEYS
+from sweep.design import DesignSpec, Interval, Run, SweepSpec, distinct_runs
 from sweep.design.cell import shown
-from sweep.design.run import Run
-from sweep.design.spec import SweepSpec
 from sweep.execution.auto import in_words
-from sweep.execution.collect import pending_runs
 from sweep.execution.executor import cores
 from sweep.execution.folder import SweepFolder
+from sweep.execution.pending import pending_work
 from sweep.execution.planning import PlannedSweep
+from sweep.execution.words import counted
+from sweep.plan.units import unit_at
 from sweep.results import Ledger
 from sweep.runtime import InstanceBatch
 
+VERSION = 1
+"""Of the document that ``plan --json`` prints; readers of it may rely on what stands in :func:`plan_document`."""
+
 _LISTED = 10
+"""Cells that people are shown ..."""
+
+_VALUES = 6
+"""... and values of an axis."""
+
 _PROBE = 16
 """Runs that are timed for the estimate, side by side ..."""
 
@@ -28,39 +39,82 @@ _PROBE_S = 0.5
 """... for so long [s]."""
 
 
-def plan_document(planned: PlannedSweep, spec: SweepSpec) -> dict[str, Any]:
-    """The plan as plain data; a few runs are simulated for the estimate, and nothing is written."""
+def plan_document(planned: PlannedSweep, spec: SweepSpec, run_s: float | None = None) -> dict[str, Any]:
+    """The whole plan as plain data; nothing is written.
+
+    Args:
+        planned: the sweep.
+        spec: what was asked.
+        run_s: wall time of one run among many, on one worker [s]; None times a few runs for a moment.
+
+    Returns:
+        ``version``: of this layout, 1.
+        ``name``, ``scene``, ``folder``: the sweep, its scene, and where it is or would be.
+        ``axes``: every declared axis by name: ``nominal`` (SI), ``unit``, ``bindings``.
+        ``swept``: every swept axis and full path, in order: ``unit``, ``bindings``, and either ``values`` as given or
+        ``interval`` (``low``, ``high``, ``is_log``, ``is_integer``).
+        ``design``: its ``kind`` and what it was told; ``exclude``: the condition, or null.
+        ``cells``: each with ``cell_id``, ``ordinal``, ``label``, ``values`` (SI, all axes), ``parameters`` (manifest
+        path to value) and ``plan_id``; ``baseline``: cell_id of the one that others are compared with.
+        ``duplicates``, ``excluded``: points that are no cells because they are there already, or meet the condition;
+        ``remarks``: what else there is to know.
+        ``seeds``: of every cell; a run is a ``plan_id`` and a seed.
+        ``runs``, ``done``: how many different ones, and how many of them are answered; ``pending``: why the others
+        are to be run, reason to count.
+        ``simulated_s``: length of a run; ``workers``: how many work at once; ``estimate_s``: wall time of what is
+        pending [s].
+    """
     folder = SweepFolder.of(planned, spec)
-    if folder.ledger.is_file():
-        with Ledger.open(folder.ledger, read_only=True) as ledger:
-            pending = pending_runs(planned, ledger)
-    else:
-        pending = planned.runs
+    runs = distinct_runs(planned.runs)
+    pending, reasons = _pending(planned, folder, runs)
+    workers = spec.executor.workers or cores()
+    share = run_s if run_s is not None else _measured_run_s(pending)
     return {
+        "version": VERSION,
         "name": planned.header.name,
         "scene": spec.scene,
         "folder": str(folder.path),
         "axes": {
-            axis.name: {
-                "unit": axis.unit,
-                "nominal": axis.nominal,
-                "bindings": list(axis.bindings),
-                "values": list(spec.swept.get(axis.name, ())),
-            }
-            for axis in spec.axes
+            axis.name: {"unit": axis.unit, "nominal": axis.nominal, "bindings": axis.bindings} for axis in spec.axes
         },
-        "swept": {name: list(values) for name, values in spec.swept.items()},
-        "cells": [{"cell_id": c.cell_id, "label": c.label, "plan_id": c.plan_id} for c in planned.cells],
+        "swept": {name: _swept(name, spec) for name in spec.swept},
+        "design": {key: getattr(spec.design, key) for key in ("kind", *KEYS[spec.design.kind])},
+        "exclude": spec.exclude,
+        "cells": [asdict(cell) for cell in planned.cells],
+        "baseline": planned.baseline,
         "duplicates": planned.duplicates,
-        "seeds": list(spec.seeds),
-        "runs": len(planned.runs),
-        "done": len(planned.runs) - len(pending),
+        "excluded": planned.excluded,
+        "remarks": planned.remarks,
+        "seeds": spec.seeds,
+        "runs": len(runs),
+        "done": len(runs) - len(pending),
+        "pending": reasons,
         "simulated_s": planned.base.manifest.runtime.duration_s,
-        "estimate_s": _run_s(pending) * len(pending) / (spec.executor.workers or cores()),
+        "workers": workers,
+        "estimate_s": share * len(pending) / workers,
     }
 
 
-def _run_s(pending: Sequence[Run]) -> float:
+def _pending(planned: PlannedSweep, folder: SweepFolder, runs: Sequence[Run]) -> tuple[Sequence[Run], dict[str, int]]:
+    if not folder.ledger.is_file():
+        return runs, {"new": len(runs)}
+    with Ledger.open(folder.ledger, read_only=True) as ledger:
+        work = pending_work(planned, ledger)
+    return work.runs, {str(reason): count for reason, count in work.reasons.items()}
+
+
+def _swept(name: str, spec: SweepSpec) -> dict[str, Any]:
+    taken = spec.swept[name]
+    axis = next((axis for axis in spec.axes if axis.name == name), None)
+    path = name.removeprefix("manifest.")
+    return {
+        "unit": unit_at(path) if axis is None else axis.unit,
+        "bindings": (path,) if axis is None else axis.bindings,
+        **({"interval": asdict(taken)} if isinstance(taken, Interval) else {"values": taken}),
+    }
+
+
+def _measured_run_s(pending: Sequence[Run]) -> float:
     """Wall time of one run in a batch [s], from the first moments of a few; nothing is kept."""
     layout = [run for run in pending if run.plan.layout == pending[0].plan.layout][:_PROBE]
     if not layout:
@@ -73,24 +127,67 @@ def _run_s(pending: Sequence[Run]) -> float:
     return spent * batch.horizon / max(1, batch.tick) / len(layout)
 
 
-def describe(document: dict[str, Any]) -> Iterator[RenderableType]:
+def describe(planned: PlannedSweep, spec: SweepSpec, document: dict[str, Any]) -> Iterator[RenderableType]:
     """The plan for people."""
-    cells, seeds = document["cells"], document["seeds"]
-    counts = f"{counted(len(cells), 'cell')} × {counted(len(seeds), 'seed')} = {counted(document['runs'], 'run')}"
-    yield f"{document['name']}: {counts} of {document['simulated_s']:g} s"
-    for cell in cells[:_LISTED]:
-        yield f"  {cell['cell_id'][:8]}  {cell['label']}"
-    if len(cells) > _LISTED:
-        yield f"  and {len(cells) - _LISTED} more"
-    if document["duplicates"]:
-        yield f"{document['duplicates']} points of the design say the same as an earlier one and are left out"
-    yield f"done already: {document['done']}; the rest takes about {in_words(document['estimate_s'])} on this machine"
+    cells, seeds = counted(len(planned.cells), "cell"), counted(len(spec.seeds), "seed")
+    runs = f"{counted(document['runs'], 'run')} of {document['simulated_s']:g} s"
+    yield f"{planned.header.name}: {cells} × {seeds} = {runs}"
+    if spec.swept:
+        yield design_table(spec)
+    for cell in planned.cells[:_LISTED]:
+        yield f"  {cell.cell_id[:8]}  {cell.label}"
+    if len(planned.cells) > _LISTED:
+        yield f"  and {len(planned.cells) - _LISTED} more (--json has them all)"
+    yield from design_notes(planned, spec)
+    yield _progress(document)
     yield f"folder: {document['folder']}"
 
 
-def counted(count: int, noun: str) -> str:
-    """``1 cell``, ``2 cells``."""
-    return f"{count} {noun}{'s' * (count != 1)}"
+def design_table(spec: SweepSpec) -> RenderableType:
+    """What is swept: over what, in which unit, setting what."""
+    table = Table(title=f"design: {_told(spec.design)}", title_justify="left", box=None, pad_edge=False)
+    for heading in ("swept", "over", "unit", "sets"):
+        table.add_column(heading)
+    for name, taken in spec.swept.items():
+        told = _swept(name, spec)
+        over = str(taken) if isinstance(taken, Interval) else _listed([shown(value) for value in taken])
+        table.add_row(name, over, told["unit"] or "-", "\n".join(told["bindings"]))
+    return table
+
+
+def design_notes(planned: PlannedSweep, spec: SweepSpec) -> Iterator[str]:
+    """What people should know of a design: what was left out of it, and why."""
+    if planned.excluded:
+        yield f"{counted(planned.excluded, 'point')} left out by exclude={spec.exclude}"
+    elif spec.exclude is not None:
+        yield f"exclude={spec.exclude} leaves nothing out"
+    if planned.duplicates:
+        yield f"{counted(planned.duplicates, 'point')} left out: an earlier one says the same"
+    shared = len(planned.cells) - len({cell.plan_id for cell in planned.cells})
+    if shared:
+        yield f"{counted(shared, 'cell')} with the Plan of another, whose runs count for both"
+    yield from planned.remarks
+
+
+def _told(design: DesignSpec) -> str:
+    told = {key: getattr(design, key) for key in KEYS[design.kind]}
+    usual = asdict(DesignSpec(n=0, seed=-1))
+    return " ".join([design.kind, *(f"{key}={shown(value)}" for key, value in told.items() if value != usual[key])])
+
+
+def _listed(words: Sequence[str]) -> str:
+    if len(words) <= _VALUES:
+        return ", ".join(words)
+    return f"{', '.join(words[: _VALUES - 2])}, ... {words[-1]} ({len(words)} values)"
+
+
+def _progress(document: dict[str, Any]) -> str:
+    done = f"done already: {document['done']}"
+    if not document["pending"]:
+        return f"{done}, nothing is left to run"
+    waiting = ", ".join(f"{count} {reason}" for reason, count in document["pending"].items())
+    duration = in_words(document["estimate_s"])
+    return f"{done}; to run: {waiting}; about {duration} on {counted(document['workers'], 'worker')}"
 
 
 def axes_table(spec: SweepSpec) -> RenderableType:

@@ -1,23 +1,26 @@
-"""Progress of a sweep: a bar on a terminal, plain lines elsewhere."""
+"""Progress of a sweep: why its runs are run, then a bar on a terminal, or plain lines elsewhere."""
 
 from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from sweep.execution.auto import in_words
 from sweep.execution.collect import Progress as Collected
-from sweep.results import RunRecord, Status
+from sweep.execution.pending import Reason, Work
+from sweep.results import FailureGroup, Failures, RunRecord
 
 LINE_EVERY_S = 5.0
 """Between two plain lines [s]."""
 
-_TOLD = 5
-"""Failures told one by one; the table counts them all."""
+_TOLD = 10
+"""Causes of failures told as they first happen; the list at the end has them all."""
 
 
 class ProgressDisplay:
@@ -34,8 +37,8 @@ class ProgressDisplay:
         self._bar: Progress | None = None
         self._task: Any = None
         self._last_line = time.monotonic()
-        self._failed = 0
-        self._remarks: set[str] = set()
+        self._failures = Failures()
+        self._told: set[str] = set()
 
     def __enter__(self) -> Self:
         if self._console.is_terminal and not self._quiet:
@@ -51,36 +54,59 @@ class ProgressDisplay:
 
     def show(self, event: Collected) -> None:
         """Show how far the sweep is."""
+        if event.work is not None and not self._quiet:
+            self._tell_once(explained(event.work, event.eta_s))
         for record in event.records:
             self._tell_failure(record, event.capsules.get(record.run_id))
-            self._tell_remarks(record)
+        self._tell_once([*event.remarks, *(remark for record in event.records for remark in record.remarks)])
+        self._tell_once([event.stopping] if event.stopping else [])
+        failed = f", {sum(group.count for group in event.failures)} failed" if event.failures else ""
         if self._bar is not None:
-            eta = "" if event.eta_s is None or event.done == event.total else f"about {event.eta_s:.0f} s left"
-            self._bar.update(self._task, total=event.total, completed=event.done, eta=eta)
+            eta = "" if event.eta_s is None or event.done == event.total else f"about {in_words(event.eta_s)} left"
+            self._bar.update(self._task, total=event.total, completed=event.done, eta=eta + failed)
         elif not self._quiet and event.done < event.total and time.monotonic() - self._last_line >= LINE_EVERY_S:
             self._last_line = time.monotonic()
-            left = "" if event.eta_s is None else f", about {event.eta_s:.0f} s left"
-            self._say(f"{event.done} of {event.total} runs, {event.elapsed_s:.0f} s{left} ({event.reason})")
+            left = "" if event.eta_s is None else f", about {in_words(event.eta_s)} left"
+            self._say(f"{event.done} of {event.total} runs{failed}, {event.elapsed_s:.0f} s{left} ({event.reason})")
 
     def _tell_failure(self, record: RunRecord, capsule: Path | None) -> None:
-        """Failures are told when they happen."""
-        if record.outcome.status in (Status.COMPLETED, Status.ENDED):
+        """The first failure of a cause is told when it happens."""
+        group = self._failures.add(record)
+        if group is None or group.count > 1 or len(self._failures.groups) > _TOLD:
             return
-        self._failed += 1
-        if self._failed <= _TOLD:
-            outcome = record.outcome
-            where = f" at {outcome.time_s:g} s in {outcome.phase}" if outcome.phase else ""
-            hint = f"replay {record.run_id[:8]}" if capsule is None else f"open {os.path.relpath(capsule)}"
-            self._say(f"{outcome.status.value}{where}: {outcome.message}  ({hint})")
-        elif self._failed == _TOLD + 1:
-            self._say("further failures are counted in the table")
+        hint = f"replay {record.run_id[:8]}" if capsule is None else f"open {os.path.relpath(capsule)}"
+        self._say(f"{group}  ({hint})")
 
-    def _tell_remarks(self, record: RunRecord) -> None:
-        """What controllers say about how they work is told once."""
-        for remark in record.remarks:
-            if remark not in self._remarks and not self._quiet:
-                self._say(remark)
-            self._remarks.add(remark)
+    def _tell_once(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            if line not in self._told and not self._quiet:
+                self._say(line)
+            self._told.add(line)
 
     def _say(self, text: str) -> None:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def failure_lines(groups: Sequence[FailureGroup], folder: str) -> list[str]:
+    """All failures by cause, with the command that repeats one of each."""
+    lines = [f"{sum(group.count for group in groups)} runs failed:"]
+    for group in groups[:_TOLD]:
+        lines.append(f"  {group.count} × {group}")
+        lines.append(f"      python -m sweep replay {group.run_id[:8]} --dir {folder}")
+    if len(groups) > _TOLD:
+        lines.append(f"  and {len(groups) - _TOLD} further causes: python -m sweep status {folder}")
+    return lines
+
+
+def explained(work: Work, eta_s: float | None) -> list[str]:
+    """Why runs of a sweep that is there already are run, before they are; nothing to say of one that is new."""
+    lines, total = [], work.reused + work.left + len(work.runs)
+    if work.reused or set(work.reasons) - {Reason.NEW}:
+        why = ", ".join(f"{count} {reason}" for reason, count in work.reasons.items())
+        time_left = "" if eta_s is None else f", about {in_words(eta_s)}"
+        todo = f"{len(work.runs)} to run: {why}{time_left}" if work.runs else "nothing is left to run"
+        lines.append(f"{work.reused} of {total} runs are reused; {todo}")
+    if work.left:
+        text = "killed their process before and are left alone; executor=ray tries them in a process of their own"
+        lines.append(f"{work.left} lost runs {text}")
+    return lines

@@ -7,24 +7,27 @@ from collections import Counter
 from typing import Any
 
 from sweep.execution.capsules import capsules_in
-from sweep.results import Ledger
+from sweep.results import Failures, Ledger, Status
+from sweep.results.attempts import RunHistory, State
 
 
 def status_document(ledger: Ledger) -> dict[str, Any]:
     """The state of a sweep as plain data; other tools read it, so keys stay."""
     runs = {row.run_id for row in ledger.runs()}
-    records = [record for record in ledger.records() if record.run_id in runs]
-    outcomes = Counter(record.outcome.status.value for record in records)
-    failures = [record for record in records if record.outcome.status.value in ("faulted", "timed_out", "lost")]
+    statuses = {run_id: status for run_id, status in ledger.statuses().items() if run_id in runs}
+    failures = [r for r in ledger.records([s for s in Status if s.is_failure]) if r.run_id in runs]
+    histories = ledger.leases.histories(unanswered=True)
     capsules = {run_id: os.path.relpath(path) for run_id, path in capsules_in(ledger.path.parent).items()}
     return {
         "name": ledger.header.name,
         "scene": ledger.header.scene,
+        "folder": os.path.relpath(ledger.path.parent),
         "state": ledger.state,
         "cells": len(ledger.cells()),
         "runs": len(runs),
-        "recorded": len(records),
-        "outcomes": dict(sorted(outcomes.items())),
+        "recorded": len(statuses),
+        "in_hand": sum(history.state is State.LEASED for history in histories.values()),
+        "outcomes": dict(sorted(Counter(status.value for status in statuses.values()).items())),
         "failures": [
             {
                 "run_id": record.run_id,
@@ -34,25 +37,31 @@ def status_document(ledger: Ledger) -> dict[str, Any]:
                 "kind": record.outcome.kind,
                 "message": record.outcome.message,
                 "capsule": capsules.get(record.run_id),
+                "attempts": [str(a) for a in histories.get(record.run_id, RunHistory()).attempts],
             }
             for record in failures
         ],
-        "remarks": sorted({remark for record in records for remark in record.remarks}),
+        "causes": [
+            {"run_id": group.run_id, "count": group.count, "told": str(group)} for group in Failures(failures).groups
+        ],
+        "remarks": ledger.remarks(),
     }
 
 
 def status_lines(document: dict[str, Any]) -> list[str]:
     """The same for people."""
     outcomes = ", ".join(f"{count} {name}" for name, count in document["outcomes"].items()) or "none yet"
+    in_hand = f"; {document['in_hand']} in hand" if document["in_hand"] else ""
     lines = [
         f"{document['name']} (scene {document['scene']}): {document['state']}",
-        f"{document['recorded']} of {document['runs']} runs in {document['cells']} cells: {outcomes}",
+        f"{document['recorded']} of {document['runs']} runs in {document['cells']} cells: {outcomes}{in_hand}",
     ]
-    shown = document["failures"][:5]
-    for f in shown:
-        where = f" at tick {f['tick']} in {f['phase']}" if f["phase"] else ""
-        hint = f"open {f['capsule']}" if f["capsule"] else f"replay {f['run_id'][:8]}"
-        lines.append(f"  {f['status']}{where}: {f['message']}  ({hint})")
-    if len(document["failures"]) > len(shown):
-        lines.append(f"  and {len(document['failures']) - len(shown)} more")
+    capsules = {failure["run_id"]: failure["capsule"] for failure in document["failures"]}
+    for cause in document["causes"]:
+        lines.append(f"  {cause['count']} × {cause['told']}")
+        capsule = capsules[cause["run_id"]]
+        command = f"open {capsule}" if capsule else f"replay {cause['run_id'][:8]} --dir {document['folder']}"
+        lines.append(f"      python -m sweep {command}")
+    if document["state"] == "interrupted":
+        lines.append(f"go on with it: python -m sweep resume {document['folder']}")
     return [*lines, *document["remarks"]]

@@ -4,31 +4,30 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import socket
-import subprocess
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
 from sweep.arguments import Command
-from sweep.cli.progress import ProgressDisplay
+from sweep.cli.progress import ProgressDisplay, failure_lines
 from sweep.config.load import load_spec, show_config
 from sweep.design.spec import SweepSpec
 from sweep.digest import canonical_json
 from sweep.errors import InvalidInputError, Problem
 from sweep.execution.planning import PlannedSweep, plan_sweep
+from sweep.execution.words import counted
 from sweep.results import Ledger, Status
-from sweep.tracking.process import SyncerProcess
+
+if TYPE_CHECKING:
+    from sweep.run import SweepResult
 
 SOME_FAILED = 1
 CANCELLED = 130
-SYNC_PATIENCE_S = 120.0
-"""How long a finished sweep waits for MLflow [s]; what is missing then, `sync` sends."""
 
 _GOOD = (Status.COMPLETED, Status.ENDED)
 
@@ -40,9 +39,20 @@ def run(command: Command) -> int:
             show_config(command.overrides, config_dirs=command.config_dirs, config_name=command.config_name)
         )
         return 0
+    spec, planned = _planned(command)
+    return _run(command, spec, planned)
+
+
+def resume(command: Command) -> int:
+    """Go on with a sweep, from its folder alone."""
+    from sweep.cli.resume import resumed
+
+    return _run(command, *resumed(Path(command.positionals["dir"]), command.overrides))
+
+
+def _run(command: Command, spec: SweepSpec, planned: PlannedSweep) -> int:
     from sweep.run import execute
 
-    spec, planned = _planned(command)
     out, progress = _console(), _console(stderr=True)
     if not command.is_quiet:
         _say(progress, _headline(planned, spec))
@@ -54,25 +64,39 @@ def run(command: Command) -> int:
     if not command.is_quiet:
         _say(progress, _next_steps(result, spec))
     if result.syncer is not None:
-        _wait_for_mlflow(result.syncer, progress, quiet=command.is_quiet)
-    if result.report.interrupted:
-        _say(progress, f"stopped with {result.report.pending} runs to go; the same command goes on with them")
+        from sweep.cli.tracking import wait_for_mlflow
+
+        wait_for_mlflow(result.syncer, partial(_say, progress), quiet=command.is_quiet)
+    return _ended(result, progress)
+
+
+def _ended(result: SweepResult, progress: Console) -> int:
+    """Say what failed and what is left; the exit code."""
+    report, folder = result.report, os.path.relpath(result.folder)
+    if report.failures:
+        _say(progress, "\n".join(failure_lines(report.failures, folder)))
+    if report.pending:
+        _say(progress, f"{report.pending} runs to go: python -m sweep resume {folder} {report.resume_with}".rstrip())
+    if report.interrupted:
         return CANCELLED
-    return 0 if set(result.report.statuses) <= {status.value for status in _GOOD} else SOME_FAILED
+    return 0 if set(report.statuses) <= {status.value for status in _GOOD} else SOME_FAILED
 
 
 def plan(command: Command) -> int:
     """Say what a run would do; nothing is written."""
     from sweep.cli.plan import describe, plan_document
+    from sweep.execution.canary import examine
 
     spec, planned = _planned(command)
+    if spec.canary:
+        planned = replace(planned, remarks=(*planned.remarks, *examine(planned).told()))
     document = plan_document(planned, spec)
     if command.options.get("json"):
         sys.stdout.write(canonical_json(document) + "\n")
         return 0
     out = _console()
-    for part in describe(document):
-        out.print(part, highlight=False)
+    for part in describe(planned, spec, document):
+        out.print(part, markup=False, highlight=False)
     return 0
 
 
@@ -157,53 +181,23 @@ def schema(command: Command) -> int:
 
 def sync(command: Command) -> int:
     """Mirror a sweep to MLflow again, and wait for it."""
-    from sweep.tracking.process import artifact_root, start_syncer
+    from sweep.cli.tracking import sync as implementation
 
-    with Ledger.open(command.positionals["dir"], read_only=True) as ledger:
-        folder, scene = ledger.path.parent, ledger.header.scene
-    uri = _uri(command, folder.parent)
-    experiment = os.environ.get("MLFLOW_EXPERIMENT_NAME") or scene
-    syncer = start_syncer(folder, uri, experiment, artifacts=artifact_root(uri, folder.parent))
-    code = syncer.wait()
-    _say(_console(), syncer.describe())
-    return SOME_FAILED if code else 0
+    return 0 if implementation(command, partial(_say, _console())) else SOME_FAILED
 
 
 def ui(command: Command) -> int:
     """Serve MLflow's pages on the loopback interface until Ctrl-C."""
-    from sweep.tracking.process import child_environment
+    from sweep.cli.tracking import ui as implementation
 
-    uri = _uri(command, Path("sweeps").absolute())
-    port = _text(command, "port") or "5000"
-    if not port.isdigit() or not 1 <= int(port) <= 65535:
-        raise InvalidInputError("ui", [Problem("--port", f"is a number from 1 to 65535, not {port!r}")])
-    if uri.startswith(("http://", "https://")):
-        _say(_console(), f"MLflow is served there already: {uri}")
-        return 0
-    database = Path(uri.removeprefix("sqlite:///"))
-    if uri.startswith("sqlite:///") and not database.is_file():
-        raise InvalidInputError("ui", [Problem("", f"there is no {database} yet; a sweep makes it (see --uri)")])
-    with socket.socket() as probe:
-        if probe.connect_ex(("127.0.0.1", int(port))) == 0:
-            raise InvalidInputError("ui", [Problem("--port", f"{port} is in use; name another")])
-    words = [sys.executable, "-m", "mlflow", "server", "--backend-store-uri", uri]
-    words += ["--host", "127.0.0.1", "--port", port, "--workers", "1"]
-    _say(_console(), f"http://127.0.0.1:{port}  (starting takes ten seconds or so; Ctrl-C ends it)")
-    # One worker, no job runner: more of them make a local server slower and six times as large.
-    environment = {**child_environment(os.environ), "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
-    server = subprocess.Popen(words, env=environment, start_new_session=True)
-    # MLflow's server is several processes: whoever ends this one ends them all.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    try:
-        return server.wait()
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(server.pid, signal.SIGTERM)
+    implementation(command, partial(_say, _console()))
+    return 0
 
 
 ANSWERS: Mapping[str, Callable[[Command], int]] = {
     "run": run,
     "plan": plan,
+    "resume": resume,
     "status": status,
     "replay": replay,
     "open": open_,
@@ -221,12 +215,13 @@ def _planned(command: Command) -> tuple[SweepSpec, PlannedSweep]:
 
 
 def _headline(planned: PlannedSweep, spec: SweepSpec) -> str:
-    from sweep.cli.plan import counted
+    from sweep.cli.plan import design_notes
 
-    return (
+    headline = (
         f"{planned.header.name}: {counted(len(planned.cells), 'cell')} × {counted(len(spec.seeds), 'seed')}, "
         f"{planned.base.manifest.runtime.duration_s:g} s each at {float(planned.base.grid.timestep) * 1e3:g} ms steps"
     )
+    return "\n".join([headline, *design_notes(planned, spec)])
 
 
 def _next_steps(result: Any, spec: SweepSpec) -> str:
@@ -241,8 +236,9 @@ def _next_steps(result: Any, spec: SweepSpec) -> str:
     if result.report.remark:
         lines.append(result.report.remark)
     if result.syncer is not None:
-        where = "" if spec.output == "sweeps" else f" --uri {result.syncer.uri}"
-        lines.append(f"browse: python -m sweep ui{where}")
+        from sweep.cli.tracking import browse
+
+        lines.append(f"browse: {browse(result.syncer.destination, folder)}")
     return "\n".join(lines)
 
 
@@ -256,24 +252,6 @@ def _print_axes(out: Console, spec: SweepSpec) -> None:
     from sweep.cli.plan import axes_table
 
     out.print(axes_table(spec))
-
-
-def _wait_for_mlflow(syncer: SyncerProcess, progress: Console, *, quiet: bool) -> None:
-    """Wait until MLflow has everything; it works in a process of its own and may be left alone."""
-    try:
-        if syncer.wait(1.0) is None and not quiet:
-            _say(progress, "sending to MLflow; Ctrl-C leaves it to itself")
-        done = syncer.wait(SYNC_PATIENCE_S) == 0
-    except KeyboardInterrupt:
-        done = False
-    if not done or not quiet:
-        _say(progress, syncer.describe())
-
-
-def _uri(command: Command, output: Path) -> str:
-    from sweep.tracking.process import resolve_uri
-
-    return resolve_uri(_text(command, "uri"), os.environ.get("MLFLOW_TRACKING_URI"), output)
 
 
 def _text(command: Command, option: str) -> str | None:

@@ -16,7 +16,7 @@ from sweep.config.values import ValueKindError, nominal_value
 from sweep.design.axis import Axis, Value
 from sweep.design.cell import canonical, shown
 from sweep.errors import Problem, did_you_mean
-from sweep.plan.units import unit_of
+from sweep.plan.units import unit_at
 
 _MARK = "\x00axis:"
 
@@ -113,7 +113,7 @@ def _binding(path: str, value: str, problems: list[Problem]) -> Binding | None:
         )
         problems.append(Problem(where, f"{text}; a list stands in brackets"))
         return None
-    unit = unit_of(field_of(path))
+    unit = unit_at(path)
     try:
         nominal = nominal_value(arguments[1], unit)
     except ValueKindError as error:
@@ -122,13 +122,8 @@ def _binding(path: str, value: str, problems: list[Problem]) -> Binding | None:
     return Binding(axis=arguments[0], path=path, nominal=nominal, unit=unit)
 
 
-def field_of(path: str) -> str:
-    """The field whose suffix says the unit: the last part that is not a list's index."""
-    return next((part for part in reversed(path.split(".")) if not part.isdigit()), "")
-
-
 def _fixed_binding(path: str, name: str, value: Any) -> Binding:
-    unit = unit_of(field_of(path))
+    unit = unit_at(path)
     try:
         nominal = nominal_value(value, unit)
     except ValueKindError:

@@ -1,52 +1,44 @@
-"""From words on a command line to a SweepSpec: the only importer of Hydra and OmegaConf.
+"""From words on a command line to a SweepSpec; with :mod:`sweep.config.grammar`, the only importer of Hydra.
 
 Hydra composes once; bindings of axes resolve to markers; everything after that is plain data.  Words
-are parsed with Hydra's own grammar but applied here, so that one error lists everything that is wrong:
+are read with Hydra's own grammar but applied here, so that one error lists everything that is wrong:
 Hydra stops at the first, accepts names that do not exist, and takes 100 ms for every composition.
 """
 
 from __future__ import annotations
 
-import itertools
-import math
-import random
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import hydra
 import yaml
-from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.core.override_parser.types import ChoiceSweep, Glob, IntervalSweep, Override, OverrideType, RangeSweep
-from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
 
 from sweep.config.axes import bound, marked_axis, marker, without_strays
+from sweep.config.design import design_of, exclude_of
 from sweep.config.files import file_problems, option_file, options_in, search_folders, yaml_problems
+from sweep.config.grammar import UNREADABLE, parsed
 from sweep.config.names import choice_problems, declared_axes, is_choice, path_problems, unknown_name
-from sweep.config.settings import baseline_of, executor_of, name_of, output_of, seeds_of, traced, tracking_of
+from sweep.config.settings import (
+    baseline_of,
+    canary_of,
+    executor_of,
+    name_of,
+    output_of,
+    seeds_of,
+    stop_after_of,
+    traced,
+    tracking_of,
+)
 from sweep.config.swept import swept_values
-from sweep.config.words import SETTINGS, Mode, Word, plain_key, refused_sweep, repeated, unreadable
+from sweep.config.table import column_words
+from sweep.config.words import SETTINGS, Span, Word, plain_key, refused_sweep, repeated
+from sweep.design import DesignSpec, SweepSpec, exclusion_problems, points_problems
 from sweep.design.cell import shown
-from sweep.design.spec import SweepSpec
+from sweep.design.expand import SUBJECT
 from sweep.errors import InvalidInputError, Problem
-
-SUBJECT = "the sweep cannot be planned"
-MAX_VALUES = 50_000
-"""Values that one sweep word may give; ``range(0,1,1e-9)`` is a slip."""
-
-_MODES: dict[OverrideType, Mode] = {
-    OverrideType.CHANGE: "change",
-    OverrideType.ADD: "add",
-    OverrideType.FORCE_ADD: "force",
-    OverrideType.DEL: "delete",
-}
-_UNREADABLE = (HydraException, OmegaConfBaseException, ArithmeticError, ValueError, TypeError, KeyError)
-"""What Hydra and OmegaConf raise on input they cannot use."""
 
 
 @dataclass(slots=True)
@@ -79,7 +71,10 @@ def load_spec(overrides: Sequence[str], *, config_dirs: Sequence[str] = (), conf
     scene = bound(loaded.axes, config.get("manifest"), loaded.fixed, problems)
     scene_file = option_file(loaded.folders, "scene", loaded.choices.get("scene", ""))
     folder = None if scene_file is None else scene_file.parent
-    swept = swept_values(loaded.words, scene, loaded.fixed, folder, problems)
+    design = design_of(config.get("design"), problems)
+    words = _with_columns(loaded, design, problems)
+    swept = swept_values(words, scene, loaded.fixed, folder, problems)
+    is_whole = not problems  # of fewer words than were meant the design may be impossible
     spec = SweepSpec(
         scene=loaded.choices.get("scene", ""),
         scene_dir=None if folder is None else str(folder),
@@ -87,16 +82,20 @@ def load_spec(overrides: Sequence[str], *, config_dirs: Sequence[str] = (), conf
         axes=scene.axes,
         swept=swept,
         seeds=seeds_of(config.get("seeds"), problems),
+        design=design,
+        exclude=exclude_of(config.get("exclude"), problems),
         name=name_of(config.get("name"), problems),
         baseline=baseline_of(config.get("baseline"), scene.axes, swept, problems),
         output=output_of(config.get("output"), problems),
+        canary=canary_of(config.get("canary"), problems),
+        stop_after=stop_after_of(config.get("on_failure"), problems),
         executor=executor_of(config.get("executor"), problems),
         tracking=tracking_of(config.get("tracking"), problems),
         overrides=tuple(overrides),
+        config_dirs=tuple(str(Path(name).resolve()) for name in config_dirs),
+        config_name=config_name,
     )
-    if config.get("design") != {"kind": "grid"}:
-        problems.append(Problem("design", "only design=grid exists: every combination of the values"))
-    _raise(problems)
+    _raise([*problems, *exclusion_problems(spec), *(points_problems(spec.design, swept) if is_whole else ())])
     return spec
 
 
@@ -112,110 +111,15 @@ def show_config(overrides: Sequence[str], *, config_dirs: Sequence[str] = (), co
     _raise(problems)
     for word in loaded.words:
         if word.mode != "delete" and (word.key in loaded.axes or word.is_sweep):
-            values = list(word.values)
-            OmegaConf.update(loaded.config, word.key, values if word.is_sweep else values[0], force_add=True)
+            values = [str(value) if isinstance(value, Span) else value for value in word.values]
+            is_list = word.is_sweep and not isinstance(word.values[0], Span)
+            OmegaConf.update(loaded.config, word.key, values if is_list else values[0], force_add=True)
     return OmegaConf.to_yaml(loaded.config)
 
 
 def _raise(problems: Sequence[Problem]) -> None:
     if problems:
         raise InvalidInputError(SUBJECT, dict.fromkeys(problems))
-
-
-# Words
-
-
-def _parsed(overrides: Sequence[str], problems: list[Problem]) -> list[Word]:
-    parser = OverridesParser.create()
-    words: list[Word] = []
-    for index, text in enumerate(overrides):
-        following = overrides[index + 1] if index + 1 < len(overrides) else None
-        try:
-            words.append(_word(parser, text))
-        except _UNREADABLE as error:
-            problems.append(unreadable(text, str(error), following, lambda word: _reads(parser, word)))
-    return words
-
-
-def _word(parser: OverridesParser, text: str) -> Word:
-    override = _override(parser, text)
-    key = plain_key(override.key_or_group)
-    if not key:
-        raise ValueError("there is no key before '='")
-    mode = _MODES[override.type]
-    return Word(
-        text=text,
-        key=key,
-        mode=mode,
-        values=() if mode == "delete" else tuple(_values(override)),
-        is_sweep=override.is_sweep_override(),
-        package=override.package,
-    )
-
-
-def _override(parser: OverridesParser, text: str) -> Override:
-    try:
-        return parser.parse_override(text)
-    except HydraException:
-        # The grammar knows ranges inside `a,range(..)` but not inside `choice(a,range(..))`: they mean the same.
-        inner = re.fullmatch(r"([^=]+)=\s*choice\((.*)\)\s*", text)
-        if inner is None:
-            raise
-        return parser.parse_override(f"{inner[1]}={inner[2]}")
-
-
-def _values(override: Override) -> Iterator[Any]:
-    value = override.value()
-    if isinstance(value, IntervalSweep):
-        raise ValueError("interval() asks for a random design, which does not exist yet; write values or range()")
-    if isinstance(value, Glob):
-        raise ValueError("glob() chooses among groups, which cannot be swept; write the values")
-    if not override.is_sweep_override():
-        yield value
-        return
-    assert isinstance(value, ChoiceSweep | RangeSweep)
-    shuffled, value.shuffle = value.shuffle, False
-    items = iter([value]) if isinstance(value, RangeSweep) else override.sweep_iterator()
-    flat = list(itertools.islice(_flat(items), MAX_VALUES + 1))
-    if not flat:
-        raise ValueError("it gives no value at all")
-    if len(flat) > MAX_VALUES:
-        raise ValueError(f"it gives more than {MAX_VALUES} values")
-    if shuffled:
-        # Not Hydra's global generator: the same command must give the same order when it is resumed.
-        random.Random(override.input_line).shuffle(flat)
-    yield from flat
-
-
-def _flat(items: Iterator[Any]) -> Iterator[Any]:
-    for item in items:
-        if isinstance(item, RangeSweep):
-            yield from _range(item)
-        elif isinstance(item, ChoiceSweep):
-            yield from _flat(iter(item.list))
-        else:
-            yield Override._convert_value(item)
-
-
-def _range(sweep: RangeSweep) -> Iterator[Any]:
-    """The values of a range, its end left out, in decimals: in floats ``range(0,0.3,0.1)`` may hold 0.3 or not."""
-    if not all(isinstance(part, int | float) for part in (sweep.start, sweep.stop, sweep.step)):
-        raise ValueError("range() takes plain numbers, range(start,stop,step), in SI units")
-    if sweep.step == 0:
-        raise ValueError("a range needs a step other than 0")
-    start, stop, step = (Decimal(str(part)) for part in (sweep.start, sweep.stop, sweep.step))
-    whole = all(isinstance(part, int) for part in (sweep.start, sweep.step))
-    for index in range(max(0, math.ceil((stop - start) / step))):
-        value = start + index * step
-        yield int(value) if whole else float(value)
-
-
-def _reads(parser: OverridesParser, text: str) -> bool:
-    try:
-        _word(parser, text)
-    except _UNREADABLE:
-        return False
-    return True
 
 
 def _is_setting(word: Word) -> bool:
@@ -228,7 +132,7 @@ def _is_setting(word: Word) -> bool:
 def _load(overrides: Sequence[str], config_dirs: Sequence[str], config_name: str, problems: list[Problem]) -> _Loaded:
     folders = search_folders(config_dirs, config_name)
     groups = options_in(folders)
-    words = _parsed(overrides, problems)
+    words = parsed(overrides, problems)
     problems += repeated(words)
     chosen = list({word.key: word for word in words if is_choice(word, groups)}.values())
     wrong = {word.key: found for word in chosen if (found := choice_problems(word, groups))}
@@ -247,6 +151,15 @@ def _load(overrides: Sequence[str], config_dirs: Sequence[str], config_name: str
     OmegaConf.set_struct(plain, False)
     axes = declared_axes(_content(plain), ours, problems)
     return _Loaded(config=plain, choices=ours, folders=folders, words=rest, axes=axes)
+
+
+def _with_columns(loaded: _Loaded, design: DesignSpec, problems: list[Problem]) -> list[Word]:
+    """The words, and the columns of a list design's table as if they had been typed after them."""
+    if design.file is None:
+        return loaded.words
+    words = [*loaded.words, *column_words(design.file, loaded.axes, problems)]
+    problems += repeated(words)
+    return words
 
 
 def _composed(folders: Sequence[Path], name: str, words: Sequence[str], problems: list[Problem]) -> DictConfig:
@@ -268,7 +181,7 @@ def _composed(folders: Sequence[Path], name: str, words: Sequence[str], problems
     except AttributeError:
         # What Hydra's own loader stumbles over where a file puts something else in its place.
         problems.append(Problem("configuration", "the top-level key `hydra` is Hydra's own; name the axis otherwise"))
-    except (*_UNREADABLE, OSError) as error:
+    except (*UNREADABLE, OSError) as error:
         pairs = [word.split("=", 1) for word in words if "=" in word]
         files = [option_file(folders, group, option) for group, option in pairs]
         found = [problem for file in files if file for problem in yaml_problems(file)]
@@ -290,7 +203,7 @@ def _with_params(words: list[Word], params: Any, problems: list[Problem]) -> lis
         return words
     texts = [f"{key}={shown(value)}" for key, value in _content(params).items()]
     typed = {word.key: word for word in words}
-    configured = [typed.pop(word.key, word) for word in _parsed(texts, problems)]
+    configured = [typed.pop(word.key, word) for word in parsed(texts, problems)]
     return [*configured, *typed.values()]
 
 
@@ -325,7 +238,7 @@ def _change(loaded: _Loaded, word: Word) -> list[Problem]:
             del node[int(leaf) if OmegaConf.is_list(node) else leaf]
         else:
             OmegaConf.update(loaded.config, word.key, word.values[0], merge=True, force_add=True)
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         return [Problem(word.text, _first_paragraph(str(error)))]
     return []
 
@@ -333,7 +246,7 @@ def _change(loaded: _Loaded, word: Word) -> list[Problem]:
 def _marked(config: DictConfig, key: str) -> str | None:
     try:
         return marked_axis(OmegaConf.select(config, key))
-    except _UNREADABLE:
+    except UNREADABLE:
         return None
 
 
@@ -344,7 +257,7 @@ def _resolved(loaded: _Loaded, problems: list[Problem]) -> dict[str, Any]:
     """The configuration as plain data; what cannot be resolved is a problem each."""
     try:
         return _content(loaded.config, resolve=True)
-    except _UNREADABLE:
+    except UNREADABLE:
         problems += list(_unresolvable(loaded.config, ""))
         raise InvalidInputError(SUBJECT, dict.fromkeys(problems)) from None
 
@@ -363,7 +276,7 @@ def _unresolvable(node: Any, path: str) -> Iterator[Problem]:
                 yield Problem(where, "is ???, a value that must be given; write it in the scene or as a word")
                 continue
             value = node[key]
-        except _UNREADABLE as error:
+        except UNREADABLE as error:
             yield Problem(where, _first_paragraph(str(error)).partition(" full_key:")[0])
             continue
         if OmegaConf.is_config(value):

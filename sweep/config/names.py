@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from sweep.config.design import belongs
 from sweep.config.tree import MISSING, lookup, nearest_path
 from sweep.config.words import SETTINGS, Word, refused_sweep
 from sweep.design.cell import shown
@@ -73,7 +74,8 @@ def path_problems(word: Word, content: Any) -> list[Problem]:
     there = lookup(content, word.key)
     if there is MISSING and word.mode in ("change", "delete"):
         adding = f"; to add a key write +{word.text}" if word.mode == "change" and word.root == "manifest" else ""
-        return [Problem(word.text, f"there is no {word.key}{nearest_path(content, word.key)}{adding}")]
+        elsewhere = belongs(word.key.removeprefix("design.")) if word.root == "design" else ""
+        return [Problem(word.text, f"there is no {word.key}{nearest_path(content, word.key)}{adding}{elsewhere}")]
     if word.mode == "add" and there is not MISSING and there is not None and not isinstance(there, dict | list):
         return [Problem(word.text, f"{word.key} exists already ({shown(there)}); write {word.text.lstrip('+')}")]
     return []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, get_args
 
@@ -69,6 +69,27 @@ def output_of(value: Any, problems: list[Problem]) -> str:
     return "sweeps"
 
 
+def canary_of(value: Any, problems: list[Problem]) -> bool:
+    """Whether a sweep is looked at before it runs."""
+    if not isinstance(value, bool | None):
+        problems.append(Problem(f"canary={shown(value)}", "allowed is true or false"))
+    return value is not False
+
+
+def stop_after_of(value: Any, problems: list[Problem]) -> int | None:
+    """Failures after which a sweep stops, from ``on_failure``; None goes on."""
+    if value in (None, "continue"):
+        return None
+    if value == "stop":
+        return 1
+    count = re.fullmatch(r"stop_after\s*[=:]\s*([1-9]\d*)", value) if isinstance(value, str) else None
+    if count is None:
+        advice = did_you_mean(shown(value), ("continue", "stop", "stop_after=3"))
+        problems.append(Problem(f"on_failure={shown(value)}", f"no such policy{advice}"))
+        return None
+    return int(count[1])
+
+
 def executor_of(value: Any, problems: list[Problem]) -> ExecutorSpec:
     """Where runs execute."""
     given = _section("executor", value, ExecutorSpec, problems)
@@ -119,7 +140,7 @@ def tracking_of(value: Any, problems: list[Problem]) -> TrackingSpec:
 
 
 def baseline_of(
-    value: Any, axes: Sequence[Axis], swept: Mapping[str, tuple[Value, ...]], problems: list[Problem]
+    value: Any, axes: Sequence[Axis], swept: Iterable[str], problems: list[Problem]
 ) -> dict[str, Value] | None:
     """The explicit baseline, its values normalised like those of the axes."""
     if value is None:
@@ -138,7 +159,8 @@ def baseline_of(
             try:
                 result[name] = normalised(asked, axis.nominal, axis.unit)
             except ValueKindError as error:
-                problems.append(kind_problem(f"baseline.{name}", asked, error, axis.nominal, axis.unit))
+                key = f"baseline.{name}"
+                problems.append(kind_problem(f"{key}={shown(asked)}", key, error, axis.nominal, axis.unit))
         elif name in paths:
             result[name] = asked
         else:

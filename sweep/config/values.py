@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 from sweep.design.axis import Value
-from sweep.design.cell import canonical, shown
+from sweep.design.cell import shown
 from sweep.errors import InvalidInputError, Problem
 from sweep.plan.units import quantity
 
@@ -54,14 +53,9 @@ def nominal_value(value: Any, unit: str) -> Value:
     return _free(value)
 
 
-def kind_problem(key: str, value: Any, error: ValueKindError, like: Any, unit: str) -> Problem:
-    """What to tell about a value that was typed for ``key``."""
-    return Problem(f"{key}={shown(value)}", f"{error}; for example {key}={_example(like, unit)}")
-
-
-def same_values(values: Sequence[Value]) -> tuple[Value, ...]:
-    """Values without repetitions, the first of each kept."""
-    return tuple({repr(canonical(value)): value for value in reversed(values)}.values())[::-1]
+def kind_problem(place: str, key: str, error: ValueKindError, like: Any, unit: str) -> Problem:
+    """What to tell about a value that was typed for ``key``, usually as ``place``."""
+    return Problem(place, f"{error}; for example {key}={_example(like, unit)}")
 
 
 def _number(value: Any, like: Any, unit: str) -> float | int:

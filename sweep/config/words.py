@@ -13,8 +13,23 @@ from sweep.errors import Problem
 
 Mode = Literal["change", "add", "force", "delete"]
 
-SETTINGS = ("scene", "design", "executor", "tracking", "seeds", "trace", "baseline", "name", "output")
+SETTINGS = (
+    "scene",
+    "design",
+    "exclude",
+    "executor",
+    "tracking",
+    "seeds",
+    "trace",
+    "baseline",
+    "name",
+    "output",
+    "on_failure",
+    "canary",
+)
 """Root keys that are not the manifest; one sweep has one value of each."""
+
+_VERBATIM = ("exclude", "on_failure")
 
 _ADVICE = {
     "scene": "one sweep has one scene; run one command per scene and put them side by side with `compare DIR DIR2`",
@@ -23,6 +38,28 @@ _ADVICE = {
     "tracking": "choose one",
     "trace": "what is kept of a run does not change its results; choose one",
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """An interval as it was typed, the only value of its word.
+
+    Attributes:
+        low: the lower end, a number or a text with a unit.
+        high: the upper end.
+        tags: what ``tag()`` says of it.
+        is_integer: whether it stands in ``int()``.
+    """
+
+    low: Any
+    high: Any
+    tags: frozenset[str] = frozenset()
+    is_integer: bool = False
+
+    def __str__(self) -> str:
+        text = f"interval({shown(self.low)},{shown(self.high)})"
+        text = f"int({text})" if self.is_integer else text
+        return f"tag({','.join(sorted(self.tags))},{text})" if self.tags else text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +73,7 @@ class Word:
         values: plain data; one, unless it is a sweep.
         is_sweep: whether it was written as a sweep.
         package: Hydra's ``@package``, if any.
+        places: where each value stands, if not in the word itself.
     """
 
     text: str
@@ -44,6 +82,7 @@ class Word:
     values: tuple[Any, ...]
     is_sweep: bool
     package: str | None = None
+    places: tuple[str, ...] = ()
 
     @property
     def root(self) -> str:
@@ -54,6 +93,22 @@ class Word:
 def plain_key(text: str) -> str:
     """A key as typed, in its one spelling: ``+latency`` and ``latency`` are the same, so are ``a[0]`` and ``a.0``."""
     return re.sub(r"\[(\w+)\]", r".\1", text.lstrip("+~").strip())
+
+
+def verbatim(text: str) -> Word | None:
+    """A word whose value is no value of the grammar but a text of its own; None for others.
+
+    For example ``exclude=latency > 10ms`` and ``on_failure=stop_after=3``.  Quotes around all of the text are taken
+    off: some shells and configurations keep them.
+    """
+    head, equal, value = text.partition("=")
+    key = plain_key(head)
+    if key not in _VERBATIM or not equal:
+        return None
+    value = value.strip()
+    quoted = re.fullmatch(r"""(['"])((?:(?!\1).)*)\1""", value, re.DOTALL)
+    text_of = quoted[2] if quoted else value
+    return Word(text=text, key=key, mode="change", values=(None if value == "null" else text_of,), is_sweep=False)
 
 
 def repeated(words: Sequence[Word]) -> list[Problem]:
@@ -94,6 +149,10 @@ def unreadable(text: str, error: str, following: str | None, reads: Callable[[st
     """
     if re.search(r"range\([^)]*\d\s*(?!e[-+]?\d)[a-zµμ%]", text):
         why = "range() takes plain numbers in SI units, for example range(0,0.02,0.005)"
+    elif re.search(r"\binterval\(", text) and "evaluating" in error:
+        why = "interval() takes its two ends, interval(0,0.01) or tag(log,interval(1ms,20ms))"
+    elif re.search(r"\btag\(", text) and "evaluating" in error:
+        why = "tag() goes with interval(), for example tag(log,interval(0.001,1))"
     elif text.partition("=")[1] == "" and not text.startswith("~"):
         why = "there is no '=' in it"
     elif token := re.search(r"(?:at|at input|input):? '(.*?)'(?: expecting|$)", error, re.DOTALL):
@@ -114,7 +173,7 @@ def corrected(text: str, following: str | None, reads: Callable[[str], bool]) ->
         following: the next word: a blank after a comma splits a list in two.
         reads: whether the grammar reads a word.
     """
-    return next((_for_shell(word) for word in _spellings(text, following) if reads(word)), None)
+    return next((for_shell(word) for word in _spellings(text, following) if reads(word)), None)
 
 
 def _spellings(text: str, following: str | None) -> Iterator[str]:
@@ -140,7 +199,8 @@ def _spellings(text: str, following: str | None) -> Iterator[str]:
         yield f"{key}='{quoted}'"
 
 
-def _for_shell(word: str) -> str:
+def for_shell(word: str) -> str:
+    """A word as one types it: in quotes where a shell would not leave it alone."""
     if "'" in word and not re.search(r'["$`\\!]', word):
         return f'"{word}"'
     return shlex.quote(word) if re.search(r"[^\w@%+=:,./~\-]", word) else word

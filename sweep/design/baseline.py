@@ -40,4 +40,7 @@ def _no_such_cell(design: Design, spec: SweepSpec) -> Problem:
     asked = shown(spec.baseline)
     labels = [cell.label for cell in design.cells]
     more = f" and {len(labels) - LISTED} more" if len(labels) > LISTED else ""
-    return Problem(f"baseline={asked}", f"no cell has these values. There is: {'; '.join(labels[:LISTED])}{more}")
+    added = "" if spec.design.kind == "star" or spec.design.center else "; design.center=true adds one"
+    return Problem(
+        f"baseline={asked}", f"no cell has these values{added}. There is: {'; '.join(labels[:LISTED])}{more}"
+    )

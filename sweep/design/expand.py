@@ -1,15 +1,20 @@
-"""From a SweepSpec to its cells: the grid of the swept values, the last axis fastest."""
+"""From a SweepSpec to its cells: the design's points, each once, without those that are excluded."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sweep.design.axis import Axis, Value
-from sweep.design.cell import Cell, canonical, cell_id, label
+from sweep.design.axis import Value
+from sweep.design.cell import Cell, cell_id, label
+from sweep.design.exclusion import condition
+from sweep.design.points import Point, points, points_problems, remarks
 from sweep.design.spec import SweepSpec
+from sweep.errors import InvalidInputError, Problem
+from sweep.plan.units import unit_at
+
+SUBJECT = "the sweep cannot be planned"
 
 ROOT = "manifest."
 """What a full path starts with, on the command line and in ``SweepSpec.swept``."""
@@ -22,12 +27,16 @@ class Design:
     Attributes:
         cells: distinct cells, in the design's order.
         seeds: the episode seeds, the same for every cell, so that every comparison is paired.
-        duplicates: points of the grid that were left out because an earlier one says the same.
+        duplicates: points that were left out because an earlier one says the same.
+        excluded: distinct points that were left out because they meet the exclusion.
+        remarks: what people should know of the design, a sentence each.
     """
 
     cells: tuple[Cell, ...]
     seeds: tuple[int, ...]
     duplicates: int
+    excluded: int = 0
+    remarks: tuple[str, ...] = ()
 
 
 def expand(spec: SweepSpec) -> Design:
@@ -37,41 +46,77 @@ def expand(spec: SweepSpec) -> Design:
         spec: what was asked; its swept values are normalised already.
 
     Returns:
-        The distinct cells in grid order; the one nominal cell if nothing is swept.
+        The distinct cells in the design's order; the one nominal cell if nothing is swept.
 
     Raises:
+        InvalidInputError: the design cannot be made of what is swept, or the exclusion cannot be read or
+            leaves nothing.
         KeyError: a swept name is neither an axis nor a full path (``load_spec`` refuses it before).
     """
-    axes = {axis.name: axis for axis in spec.axes}
-    nominal = {axis.name: axis.nominal for axis in spec.axes}
-    nominal |= {name: _at(spec.manifest, name.removeprefix(ROOT)) for name in spec.swept if name not in axes}
-    paths = {name: _paths(name, axes) for name in spec.swept}
-    same = canonical(nominal)
-    cells: dict[str, Cell] = {}
-    points = 0
-    for swept in _grid(spec.swept):
-        points += 1
-        values = {**nominal, **swept}
-        identity = cell_id(values)
-        if identity not in cells:
-            cells[identity] = Cell(
-                cell_id=identity,
-                ordinal=len(cells),
-                label=label(swept),
-                values=values,
-                parameters={path: value for name, value in swept.items() for path in paths[name]},
-                is_nominal=canonical(values) == same,
-            )
-    return Design(cells=tuple(cells.values()), seeds=spec.seeds, duplicates=points - len(cells))
+    if problems := points_problems(spec.design, spec.swept):
+        raise InvalidInputError(SUBJECT, problems)
+    is_excluded, nominal = _exclusion(spec), _nominal(spec)
+    distinct: dict[str, Point] = {}
+    count = 0
+    for point in points(spec):
+        distinct.setdefault(cell_id({**nominal, **point}), point)
+        count += 1
+    kept = {name: point for name, point in distinct.items() if not is_excluded({**nominal, **point})}
+    if not kept:
+        raise InvalidInputError(SUBJECT, [_nothing_left(spec, distinct.values())])
+    return Design(
+        cells=_cells(kept, spec, nominal),
+        seeds=spec.seeds,
+        duplicates=count - len(distinct),
+        excluded=len(distinct) - len(kept),
+        remarks=tuple(remarks(spec.design)),
+    )
 
 
-def _grid(swept: Mapping[str, tuple[Value, ...]]) -> Iterator[dict[str, Value]]:
-    for point in itertools.product(*swept.values()):
-        yield dict(zip(swept, point, strict=True))
+def exclusion_problems(spec: SweepSpec) -> list[Problem]:
+    """Why the exclusion cannot be read."""
+    try:
+        _exclusion(spec)
+    except InvalidInputError as error:
+        return list(error.problems)
+    return []
 
 
-def _paths(name: str, axes: Mapping[str, Axis]) -> tuple[str, ...]:
-    return (name.removeprefix(ROOT),) if name.startswith(ROOT) else axes[name].bindings
+def _cells(distinct: Mapping[str, Point], spec: SweepSpec, nominal: Mapping[str, Value]) -> tuple[Cell, ...]:
+    paths = {axis.name: axis.bindings for axis in spec.axes}
+    paths |= {name: (name.removeprefix(ROOT),) for name in spec.swept if name.startswith(ROOT)}
+    the_nominal = cell_id(nominal)
+    return tuple(
+        Cell(
+            cell_id=identity,
+            ordinal=ordinal,
+            label=label(point),
+            values={**nominal, **point},
+            parameters={path: value for name, value in point.items() for path in paths[name]},
+            is_nominal=identity == the_nominal,
+        )
+        for ordinal, (identity, point) in enumerate(distinct.items())
+    )
+
+
+def _exclusion(spec: SweepSpec) -> Callable[[Mapping[str, Value]], bool]:
+    if spec.exclude is None:
+        return lambda _: False
+    units = {name: unit_at(name) for name in spec.swept} | {axis.name: axis.unit for axis in spec.axes}
+    return condition(spec.exclude, units, _nominal(spec))
+
+
+def _nothing_left(spec: SweepSpec, distinct: Collection[Point]) -> Problem:
+    text = (
+        f"leaves nothing of the design: all {len(distinct)} points meet it, {label(next(iter(distinct)))} for example"
+    )
+    return Problem(f"exclude={spec.exclude}", text)
+
+
+def _nominal(spec: SweepSpec) -> dict[str, Value]:
+    """The nominal values of all declared axes, and of the full paths that are swept."""
+    axes = {axis.name: axis.nominal for axis in spec.axes}
+    return axes | {name: _at(spec.manifest, name.removeprefix(ROOT)) for name in spec.swept if name not in axes}
 
 
 def _at(manifest: Any, path: str) -> Value:

@@ -46,17 +46,27 @@ class AutoExecutor:
         reason: where the work is done and why, as far as is known.
     """
 
+    isolates = True
+
     def __init__(self, workers: int | None = None, make_ray: Callable[[int], RayExecutor] | None = None) -> None:
         self._workers = workers or cores()
         self._make_ray = make_ray or RayExecutor
         self._inline = InlineExecutor(self._workers)
         self._ray: RayExecutor | None = None
         self._stopped = False
-        self._is_short = False
+        self._is_short = self._is_refused = False
         self.reason = "inline: one run is measured first"
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """See :meth:`sweep.execution.executor.Executor.remarks`."""
+        return () if self._ray is None else self._ray.remarks
 
     def execute(self, queue: ShardQueue, files: RunFiles | None = None) -> Iterator[list[RunRecord]]:
         """See :meth:`sweep.execution.executor.Executor.execute`."""
+        if queue.suspects:
+            self._inline.takes_suspects = False
+            self._hand_over(f"ray: {queue.suspects} runs may kill the process that they run in")
         for records in self._inline.execute(queue, files):
             yield records
             self._decide(queue)
@@ -64,6 +74,8 @@ class AutoExecutor:
                 break
         if self._ray is not None and len(queue) and not self._stopped:
             yield from self._ray.execute(queue, files)
+        elif queue.suspects and not self._stopped:
+            raise ExecutorError(f"{queue.suspects} runs that killed their process need a worker of Ray: {self.reason}")
 
     def stop(self) -> None:
         """See :meth:`sweep.execution.executor.Executor.stop`."""
@@ -82,7 +94,7 @@ class AutoExecutor:
 
     def _decide(self, queue: ShardQueue) -> None:
         remaining, share = queue.remaining_s(), queue.share_s
-        if self._ray is not None or remaining is None or share is None:
+        if self._ray is not None or self._is_refused or remaining is None or share is None:
             return
         if remaining < RAY_WORTH_S:
             # Said of the first shards only: what remains gets less with each.
@@ -92,9 +104,12 @@ class AutoExecutor:
         elif self._workers == 1:
             self.reason = f"inline: about {in_words(remaining)} of work, and only one core"
         elif share >= TELLING_S or queue.largest > 1:
-            self.reason = f"ray: about {in_words(remaining)} of work for {self._workers} workers on this machine"
-            self._ray = self._make_ray(self._workers)
-            self._ray.start()
+            self._hand_over(f"ray: about {in_words(remaining)} of work for {self._workers} workers on this machine")
+
+    def _hand_over(self, reason: str) -> None:
+        self.reason = reason
+        self._ray = self._make_ray(self._workers)
+        self._ray.start()
 
     def _is_usable(self, ray: RayExecutor) -> bool:
         try:
@@ -103,7 +118,7 @@ class AutoExecutor:
             # It is only faster: the work can be done here.
             self.reason = f"inline: {error}"
             ray.__exit__()
-            self._ray, self._workers = None, 1
+            self._ray, self._is_refused = None, True
             return False
         return True
 

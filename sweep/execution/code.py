@@ -10,6 +10,7 @@ import sysconfig
 from collections.abc import Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import sweep
 from sweep.digest import bytes_id, content_id
@@ -32,9 +33,17 @@ def code_id(plan: Plan) -> str:
     Raises:
         InvalidInputError: a class cannot be imported.
     """
-    names = plan.manifest.user_classes
-    classes = tuple(load_class(name, plan.manifest.folder, "__init__") for name in names)
-    return _code_id(tuple(names), classes)
+    return _code_id(*_classes(plan))
+
+
+def code_parts(plan: Plan) -> dict[str, str]:
+    """What :func:`code_id` digests, on one level: package to version, and file to digest.
+
+    Raises:
+        InvalidInputError: a class cannot be imported.
+    """
+    parts = _code_parts(*_classes(plan))
+    return {**{name: part for name, part in parts.items() if name != "files"}, **parts["files"]}
 
 
 def user_sources(plan: Plan) -> dict[str, Path]:
@@ -47,19 +56,27 @@ def user_sources(plan: Plan) -> dict[str, Path]:
     return dict(_sources(plan.manifest.user_classes))
 
 
+def _classes(plan: Plan) -> tuple[tuple[str, ...], tuple[type, ...]]:
+    names = tuple(plan.manifest.user_classes)
+    return names, tuple(load_class(name, plan.manifest.folder, "__init__") for name in names)
+
+
 @functools.lru_cache(maxsize=64)
 def _code_id(names: tuple[str, ...], classes: tuple[type, ...]) -> str:
+    return content_id(_code_parts(names, classes))
+
+
+@functools.lru_cache(maxsize=64)
+def _code_parts(names: tuple[str, ...], classes: tuple[type, ...]) -> dict[str, Any]:
     # The classes are in the key so that a reloaded module, which has new ones, has its source read again.
     packages = {name for cls in classes for name in getattr(cls, "packages", ())}
     files = {**dict(_own_sources()), **dict(_sources(names))}
-    return content_id(
-        {
-            "mujoco": metadata.version("mujoco"),
-            "numpy": metadata.version("numpy"),
-            **{name: _version(name) for name in packages},
-            "files": {name: bytes_id(path.read_bytes()) for name, path in files.items()},
-        }
-    )
+    return {
+        "mujoco": metadata.version("mujoco"),
+        "numpy": metadata.version("numpy"),
+        **{name: _version(name) for name in packages},
+        "files": {name: bytes_id(path.read_bytes()) for name, path in files.items()},
+    }
 
 
 def _version(package: str) -> str:

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from sweep.design.run import Run, distinct_runs
 from sweep.design.spec import SweepSpec
-from sweep.errors import LedgerError
+from sweep.errors import LedgerError, StoppedError
 from sweep.execution.auto import choose
+from sweep.execution.canary import ANYWAY, Canary
 from sweep.execution.capsules import CapsuleWriter
-from sweep.execution.code import code_id
 from sweep.execution.executor import Executor
 from sweep.execution.folder import SweepFolder
+from sweep.execution.interrupts import GRACE_S, orderly
+from sweep.execution.pending import Work, pending_work
 from sweep.execution.planning import PlannedSweep
 from sweep.execution.run_files import RunFiles
 from sweep.execution.shards import ShardQueue
-from sweep.execution.traces import untraced_runs
-from sweep.results import Ledger, RunRecord, Status
+from sweep.results import FailureGroup, Failures, Ledger, RunRecord, Status
 from sweep.results.session import FINISHED, INTERRUPTED
-
-LAST_FAILURES = 3
-_GOOD = (Status.COMPLETED, Status.ENDED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,10 +36,13 @@ class Progress:
         statuses: number of runs by status, reused ones included.
         elapsed_s: since this session began [s].
         eta_s: until it ends, at the pace so far [s]; None while nothing is known.
-        failures: the last records that are neither completed nor ended.
+        failures: runs that failed, by cause, reused ones included.
         records: what this event adds.
         reason: where the work is done and why.
         capsules: failure capsules of what this event adds, by run_id.
+        remarks: what a person should know of where the work is done, all of it so far.
+        stopping: why no more runs are begun; empty while they are.
+        work: what is to be run and why; only the first event has it.
     """
 
     done: int
@@ -54,10 +51,13 @@ class Progress:
     statuses: Mapping[str, int]
     elapsed_s: float
     eta_s: float | None
-    failures: tuple[RunRecord, ...]
+    failures: tuple[FailureGroup, ...]
     records: tuple[RunRecord, ...]
     reason: str
     capsules: Mapping[str, Path] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+    stopping: str = ""
+    work: Work | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,10 @@ class CollectReport:
         reused: of them, done before.
         ran: of them, done in this session.
         statuses: number of runs by status, reused ones included.
-        interrupted: whether it was told to stop; runs without a record are pending.
+        failures: runs that failed, by cause, reused ones included.
+        interrupted: whether a person or a scheduler stopped it; runs without a record are pending.
+        stopped: why it did not run everything; empty if it did.
+        resume_with: what has to be said for the others to be run; empty if nothing has.
         elapsed_s: how long it took [s].
         reason: where the work was done and why.
         remark: why runs that faulted have no capsule; empty if all have one.
@@ -79,7 +82,10 @@ class CollectReport:
     reused: int
     ran: int
     statuses: Mapping[str, int]
+    failures: tuple[FailureGroup, ...] = ()
     interrupted: bool
+    stopped: str = ""
+    resume_with: str = ""
     elapsed_s: float
     reason: str
     remark: str = ""
@@ -88,22 +94,6 @@ class CollectReport:
     def pending(self) -> int:
         """Runs without a record."""
         return self.total - self.reused - self.ran
-
-
-def pending_runs(planned: PlannedSweep, ledger: Ledger) -> tuple[Run, ...]:
-    """The distinct runs that have no final record under the code they would run with now, or not the trace asked for.
-
-    A run that has its record keeps it: running again for a trace gives an equal one.
-    """
-    codes = {run.plan.plan_id: run.plan for run in planned.runs}
-    ids = {plan_id: code_id(plan) for plan_id, plan in codes.items()}
-    done = {code: ledger.done(code) for code in set(ids.values())}
-    untraced = untraced_runs(distinct_runs(planned.runs), ledger)
-    return tuple(
-        run
-        for run in distinct_runs(planned.runs)
-        if run.run_id not in done[ids[run.plan.plan_id]] or run.run_id in untraced
-    )
 
 
 def collect(
@@ -116,8 +106,9 @@ def collect(
 ) -> CollectReport:
     """Run what the ledger does not have yet.
 
-    A shard's records are committed before anyone hears of them.  The first Ctrl-C lets the shards in hand finish,
-    a second one stops at once; either way what finished is kept and the rest is pending.
+    A shard is leased in the ledger before it is begun, and its records are committed before anyone hears of them.  The
+    first Ctrl-C lets the shards in hand finish for a while, a second one stops at once; either way what finished is
+    kept and the rest is pending.
 
     Args:
         planned: the sweep.
@@ -128,23 +119,27 @@ def collect(
 
     Raises:
         LedgerError: the ledger cannot be written, or another driver is at it.
+        StoppedError: the sweep's folder took no more once runs had begun.
         ExecutorError: there is nowhere to run.
     """
+    executor = executor or choose(spec.executor)
     with Ledger.open(folder.ledger) as ledger:
         ledger.add_cells(planned.cells)
         ledger.add_runs((r.run_id, r.cell_id, r.plan.plan_id, r.seed) for r in planned.runs)
         capsules = CapsuleWriter(planned, folder.path)
-        session = _Session(planned, ledger, executor or choose(spec.executor), capsules, on_event)
+        session = _Session(planned, ledger, executor, capsules, on_event, spec=spec)
         ledger.begin(planned.header.provenance)
         try:
             session.run(spec.executor.shard_s)
         except KeyboardInterrupt:
-            session.interrupted = True
-        except BaseException:
+            session.interrupted, session.stopped = True, session.stopped or "stopped"
+        except BaseException as error:
             with suppress(LedgerError):  # the first error is the one to hear of
                 ledger.finish(INTERRUPTED)
+            if isinstance(error, LedgerError):
+                raise StoppedError(f"{error} {session.so_far}") from error
             raise
-        ledger.finish(INTERRUPTED if session.interrupted else FINISHED)
+        ledger.finish(INTERRUPTED if session.stopped else FINISHED)
         return session.report()
 
 
@@ -158,29 +153,47 @@ class _Session:
         executor: Executor,
         capsules: CapsuleWriter,
         on_event: Callable[[Progress], None] | None,
+        *,
+        spec: SweepSpec,
     ) -> None:
+        self._warnings = planned.warnings
         self._ledger = ledger
         self._executor = executor
         self._capsules = capsules
         self._on_event = on_event
         self._started = time.monotonic()
-        self._pending = pending_runs(planned, ledger)
-        asked, waiting = {run.run_id for run in planned.runs}, {run.run_id for run in self._pending}
-        known = [record for record in ledger.records() if record.run_id in asked]
-        self._tried = {r.run_id: r.attempt for r in known if not r.outcome.status.is_final}
-        self._statuses = Counter(r.outcome.status.value for r in known if r.run_id not in waiting)
-        self._failures = [r for r in known if r.run_id not in waiting and r.outcome.status not in _GOOD]
-        self._total, self._reused = len(asked), len(asked) - len(waiting)
+        self._work = work = pending_work(planned, ledger, isolates=executor.isolates)
+        asked, waiting = {run.run_id for run in planned.runs}, {run.run_id for run in work.runs}
+        known = asked - waiting
+        statuses = ledger.statuses()
+        self._statuses = Counter(statuses[run_id].value for run_id in known)
+        failed = ledger.records([status for status in Status if status.is_failure])
+        self._failed_before = [record for record in failed if record.run_id in known]
+        self._failures = Failures(self._failed_before)
+        self._most_failures = None if spec.stop_after is None else spec.stop_after + len(self._failures)
+        # What is there already says more than one run could.
+        has_results = any(not statuses[run_id].is_failure for run_id in known)
+        self._canary = Canary.of(planned) if spec.canary and not has_results else None
+        self._pace_s = ledger.leases.pace_s()
+        self._total, self._reused = len(asked), len(known)
         self._ran = 0
+        self._queue: ShardQueue | None = None
         self.interrupted = False
+        self.stopped = ""
+        self._resume_with = ""
 
     def run(self, shard_s: float) -> None:
         """Empty the queue of pending runs."""
-        self._tell((), {})
-        if not self._pending:
+        self._tell(work=self._work)
+        if not self._work.runs:
             return
-        queue = ShardQueue(self._pending, shard_s=shard_s)
-        with self._executor as executor, _first_interrupt(self._stop):
+        self._heed(self._failed_before)
+        if self.stopped:
+            return
+        runs = self._work.runs if self._canary is None else self._canary.ahead(self._work.runs)
+        queue = ShardQueue(runs, shard_s=shard_s, suspects=self._work.suspects, leases=self._ledger.leases)
+        self._queue = queue
+        with self._executor as executor, orderly(self._interrupt):
             for records in executor.execute(queue, RunFiles.of(self._ledger.path.parent)):
                 self._commit(records)
 
@@ -190,28 +203,61 @@ class _Session:
             reused=self._reused,
             ran=self._ran,
             statuses=dict(self._statuses),
+            failures=self._failures.groups,
             interrupted=self.interrupted,
+            stopped=self.stopped,
+            resume_with=self._resume_with,
             elapsed_s=time.monotonic() - self._started,
-            reason=self._executor.reason if self._pending else "everything was done before",
+            reason=self._executor.reason if self._work.runs else "everything was done before",
             remark=self._capsules.remark,
         )
 
-    def _stop(self) -> None:
+    @property
+    def so_far(self) -> str:
+        """What is safe, for people."""
+        return f"{self._reused + self._ran} of {self._total} runs are committed; the same command runs the others."
+
+    def _interrupt(self) -> None:
         self.interrupted = True
-        self._executor.stop()
+        self._stop(f"stopping: what runs may finish for {GRACE_S:g} s; Ctrl-C again stops at once")
+
+    def _stop(self, why: str) -> None:
+        if not self.stopped:
+            self.stopped = why
+            self._executor.stop()
+            with suppress(RuntimeError):  # a signal may come while something is being printed
+                self._tell()
 
     def _commit(self, records: Sequence[RunRecord]) -> None:
-        records = [replace(r, attempt=r.attempt + self._tried.get(r.run_id, 0)) for r in records]
-        self._ledger.append(records)
+        if records:
+            records = self._ledger.append(records)
         self._ran += len(records)
         self._statuses.update(record.outcome.status.value for record in records)
-        self._failures += [record for record in records if record.outcome.status not in _GOOD]
-        self._tell(tuple(records), self._capsules.write(records))
+        for record in records:
+            self._failures.add(record)
+        self._tell(records, self._capsules.write(records))
+        failed, is_over = len(self._failures), self._ran == len(self._work.runs)
+        if self._most_failures is not None and failed >= self._most_failures and not is_over:
+            self._stop(f"stopping at {failed} failures, as on_failure asks")
+        elif not is_over:
+            self._heed(records)
 
-    def _tell(self, records: tuple[RunRecord, ...], capsules: Mapping[str, Path]) -> None:
+    def _heed(self, records: Iterable[RunRecord]) -> None:
+        """Stop if the canary is among some records and fell."""
+        if self._canary is not None and (alarm := self._canary.alarm(records)):
+            self._resume_with = ANYWAY
+            self._stop(alarm)
+
+    def _tell(
+        self,
+        records: Sequence[RunRecord] = (),
+        capsules: Mapping[str, Path] | None = None,
+        work: Work | None = None,
+    ) -> None:
         if self._on_event is None:
             return
-        elapsed, left = time.monotonic() - self._started, len(self._pending) - self._ran
+        elapsed, left = time.monotonic() - self._started, len(self._work.runs) - self._ran
+        pace = self._pace(elapsed)
         self._on_event(
             Progress(
                 done=self._reused + self._ran,
@@ -219,29 +265,19 @@ class _Session:
                 reused=self._reused,
                 statuses=dict(self._statuses),
                 elapsed_s=elapsed,
-                eta_s=elapsed / self._ran * left if self._ran else None if left else 0.0,
-                failures=tuple(self._failures[-LAST_FAILURES:]),
-                records=records,
+                eta_s=0.0 if not left else None if pace is None else pace * left,
+                failures=self._failures.groups,
+                records=tuple(records),
                 reason=self._executor.reason,
-                capsules=capsules,
+                capsules=capsules or {},
+                remarks=(*self._warnings, *self._executor.remarks),
+                stopping=self.stopped,
+                work=work,
             )
         )
 
-
-@contextmanager
-def _first_interrupt(stop: Callable[[], None]) -> Iterator[None]:
-    """Turn the first Ctrl-C into a call of ``stop``; the next one interrupts as usual."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    usual: Any = signal.getsignal(signal.SIGINT)
-
-    def handle(*_: object) -> None:
-        signal.signal(signal.SIGINT, usual)
-        stop()
-
-    signal.signal(signal.SIGINT, handle)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, usual)
+    def _pace(self, elapsed_s: float) -> float | None:
+        """Wall time per run [s]; a run that was alone, as the canary is, says more than it took."""
+        if self._queue is not None and self._queue.largest == 1 and self._queue.among_s is not None:
+            return self._queue.among_s / self._queue.workers
+        return elapsed_s / self._ran if self._ran else self._pace_s

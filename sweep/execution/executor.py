@@ -24,11 +24,22 @@ class Executor(Protocol):
     """
 
     @property
+    def isolates(self) -> bool:
+        """Whether a run that kills its process leaves the driver alive."""
+
+    @property
     def reason(self) -> str:
         """Where the work is done and why, in one line for people; it may change meanwhile."""
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What a person should know of where the work is done, once each; there may be more later."""
+
     def execute(self, queue: ShardQueue, files: RunFiles | None = None) -> Iterator[list[RunRecord]]:
         """Empty the queue; yields the records of each shard as it finishes, in any order, each run once.
+
+        Every shard that :meth:`ShardQueue.take` gave ends in one of three ways: its records are yielded, it is put
+        back because it was never begun, or the queue is told that a worker died with it.
 
         Args:
             queue: what to run.
@@ -53,17 +64,24 @@ class InlineExecutor:
     Args:
         threads: threads that physics of different lanes runs on; one per core by default.
         reason: why here.
+
+    Attributes:
+        takes_suspects: whether runs are executed that may kill this process.
     """
+
+    isolates = False
+    remarks: tuple[str, ...] = ()
 
     def __init__(self, threads: int | None = None, reason: str = "inline: as asked") -> None:
         self.threads = threads or cores()
         self.reason = reason
+        self.takes_suspects = True
         self._stopped = False
 
     def execute(self, queue: ShardQueue, files: RunFiles | None = None) -> Iterator[list[RunRecord]]:
         """See :meth:`Executor.execute`."""
         keep = None if files is None else files.keep
-        while not self._stopped and (shard := queue.take()) is not None:
+        while not self._stopped and (shard := queue.take(suspects=self.takes_suspects)) is not None:
             records = execute_shard(shard, threads=self.threads, keep=keep)
             queue.observe(shard, records)
             yield records

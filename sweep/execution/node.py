@@ -36,14 +36,31 @@ def node_fingerprint() -> dict[str, str]:
     return {**found, "bit_class": content_id({name: found[name] for name in DECIDING})[:8]}
 
 
-def class_differences(node: Mapping[str, str]) -> list[str]:
-    """What makes a recorded fingerprint one of another class than this process's, each with both values."""
-    here = node_fingerprint()
+def class_differences(
+    there: Mapping[str, str], here: Mapping[str, str] | None = None, *, names: tuple[str, str] = ("here", "there")
+) -> list[str]:
+    """What makes a fingerprint one of another class, each with both values; of CPU features, those that differ.
+
+    Args:
+        there: the fingerprint.
+        here: what it is compared with; this process's own by default.
+        names: what the places are called, that of ``here`` first.
+    """
+    here = node_fingerprint() if here is None else here
     return [
-        f"{said} here: {here[name]}; there: {node.get(name, 'not recorded')}"
+        f"{said} {names[0]}: {_told(name, here, there)}; {names[1]}: {_told(name, there, here)}"
         for name, said in DECIDING.items()
-        if node.get(name) != here[name]
+        if there.get(name) != here.get(name)
     ]
+
+
+def _told(name: str, one: Mapping[str, str], other: Mapping[str, str]) -> str:
+    if name not in one:
+        return "not recorded"
+    if name != "features" or name not in other:
+        return one[name]
+    # A processor has dozens of them; people want to know which are missing.
+    return " ".join(sorted(set(one[name].split()) - set(other[name].split()))) or "no others"
 
 
 def cpu_features() -> str:

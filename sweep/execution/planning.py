@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from sweep.design import Cell, Design, Run, SweepSpec, baseline_cell, expand, order_runs
+from sweep.design.expand import SUBJECT
 from sweep.digest import content_id
 from sweep.errors import InvalidInputError, Problem
-from sweep.execution.code import code_id
+from sweep.execution.code import code_id, code_parts
+from sweep.execution.contrast import Contrast, Contrasts
 from sweep.execution.provenance import provenance
 from sweep.plan.files import Files, with_digests
 from sweep.plan.manifest import Manifest, load_manifest
@@ -19,7 +21,6 @@ from sweep.plan.plan import NOT_OF_THE_PLAN, Plan
 from sweep.results import AxisInfo, CellRow, MetricInfo, SweepHeader
 from sweep.runtime.resolve import Resolver
 
-SUBJECT = "the sweep cannot be planned"
 IDENTITY_HEX = 8
 PROBED_CELLS = 32
 """Cells still looked at when the base itself is wrong: each of them repeats the base's problems."""
@@ -34,16 +35,24 @@ class PlannedSweep:
         cells: the distinct cells, in the design's order.
         runs: every run, seed-major; cells that resolve to one Plan share run_ids.
         duplicates: points of the design left out because an earlier one says the same.
+        excluded: points left out because they meet the exclusion.
+        remarks: what people should know of the design, a sentence each.
         base: the base manifest's Plan.
         baseline: cell_id that the others are compared with, whether asked for or chosen.
+        warnings: what people should know of how it will run, a sentence each.
+        contrasts: what shows whether the axes land, for the canary; none if it is not asked for.
     """
 
     header: SweepHeader
     cells: tuple[CellRow, ...]
     runs: tuple[Run, ...]
     duplicates: int
+    excluded: int
+    remarks: tuple[str, ...]
     base: Plan
     baseline: str
+    warnings: tuple[str, ...] = ()
+    contrasts: tuple[Contrast, ...] = ()
 
 
 def plan_sweep(spec: SweepSpec) -> PlannedSweep:
@@ -51,23 +60,29 @@ def plan_sweep(spec: SweepSpec) -> PlannedSweep:
 
     Raises:
         InvalidInputError: every problem of the base, the cells and the baseline; each once, a cell's with its label.
+            If there are none, every axis whose values are all one Plan, unless the canary is not asked for.
     """
     folder = Path(spec.scene_dir).resolve() if spec.scene_dir is not None else None
     manifest = load_manifest(spec.manifest, folder=folder)
     design = expand(spec)
     problems: dict[Problem, None] = {}
-    base, plans = _resolved(manifest, design.cells, problems)
+    resolver = Resolver()
+    base, plans = _resolved(manifest, design.cells, resolver, problems)
     baseline = _baseline(design, spec, problems)
     if problems or base is None:
         raise InvalidInputError(SUBJECT, problems)
+    contrasts = Contrasts(spec, design.cells, base, resolver)
     rows = tuple(_row(cell, plans[cell.cell_id]) for cell in design.cells)
     return PlannedSweep(
         header=_header(spec, base, baseline),
         cells=rows,
         runs=order_runs(design, plans),
         duplicates=design.duplicates,
+        excluded=design.excluded,
+        remarks=design.remarks,
         base=base,
         baseline=baseline,
+        contrasts=(*contrasts.extremes(), *contrasts.neighbours()) if spec.canary else (),
     )
 
 
@@ -91,9 +106,8 @@ def identity(document: Mapping[str, Any], model_id: str, code: str, files: Files
 
 
 def _resolved(
-    manifest: Manifest, cells: Sequence[Cell], problems: dict[Problem, None]
+    manifest: Manifest, cells: Sequence[Cell], resolver: Resolver, problems: dict[Problem, None]
 ) -> tuple[Plan | None, dict[str, Plan]]:
-    resolver = Resolver()
     try:
         base: Plan | None = resolver.resolve(manifest, {})
     except InvalidInputError as error:
@@ -130,6 +144,14 @@ def _row(cell: Cell, plan: Plan) -> CellRow:
     )
 
 
+def _read_files(plan: Plan) -> dict[str, str]:
+    return {
+        f"controllers.{name}.files.{role}": image.digest
+        for name, images in plan.files.items()
+        for role, image in images.items()
+    }
+
+
 def _header(spec: SweepSpec, base: Plan, baseline: str) -> SweepHeader:
     document, code = base.manifest.document(), code_id(base)
     name = re.sub(r"[^\w.-]+", "-", spec.name or spec.scene).strip("-.") or "sweep"
@@ -144,5 +166,7 @@ def _header(spec: SweepSpec, base: Plan, baseline: str) -> SweepHeader:
         metrics={n: MetricInfo(unit=m.unit, better=m.better, window=m.window) for n, m in metrics},
         # A baseline that nobody asked for is chosen anew by readers: the nominal cell may be added later.
         baseline=baseline if spec.baseline else None,
-        provenance=provenance(spec.overrides),
+        provenance=provenance(spec.overrides, config_dirs=spec.config_dirs, config_name=spec.config_name),
+        files={**dict(base.model.files), **_read_files(base)},
+        code=code_parts(base),
     )

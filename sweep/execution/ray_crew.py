@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from sweep.design.run import Run
 from sweep.errors import ExecutorError
-from sweep.execution.isolation import Isolation
+from sweep.execution.placement import Placement
+from sweep.execution.preflight import cause, inspect
+from sweep.execution.ray_session import this_node
 from sweep.execution.run_files import Luggage, RunFiles
 from sweep.execution.shards import Shard, ShardQueue
 from sweep.execution.worker import execute_shard
@@ -41,12 +43,18 @@ class ShardWorker:
     _plans: Sequence[Plan]
     _files: RunFiles | None
 
-    def load(self, plans: Sequence[Plan], files: RunFiles | None = None) -> None:
+    def load(
+        self, plans: Sequence[Plan], files: RunFiles | None = None, question: bytes | None = None
+    ) -> tuple[str, dict[str, Any]] | None:
         """Take the Plans, and where files go: the first call, and again after each restart.
 
         Not a constructor's argument, which Ray warns about wherever an actor may restart.
+
+        Returns:
+            The answer to the question, if there is one: the node, and what it is.
         """
         self._plans, self._files = plans, files
+        return None if question is None else (this_node(), inspect(question))
 
     def run(self, shard: Sequence[tuple[int, int, str, str]]) -> tuple[list[RunRecord], dict[str, bytes]]:
         """Run (plan index, seed, run_id, cell_id) tuples; also returns the files that could not be written here."""
@@ -60,10 +68,11 @@ class ShardWorker:
 class _Seat:
     """One worker as the driver sees it: not ready while ``opening`` is there; shards run in the order of ``flying``."""
 
+    name: str
     actor: Any
     opening: Any
+    node: str
     flying: deque[tuple[Any, Shard]] = field(default_factory=deque)
-    was_open: bool = False
     failures: int = 0
 
     @property
@@ -78,30 +87,33 @@ class Crew:
         ray: Ray's module, connected; only the executor imports it.
         plans: every Plan that shards will refer to.
         count: number of workers.
-        isolation: where deaths are counted.
-        options: what else Ray should know of the workers.
+        placement: where workers go, and whether they may work there.
         files: where runs leave their files; None drops them.
     """
 
-    def __init__(self, ray: Any, plans: Sequence[Plan], count: int, isolation: Isolation,
-                 options: Mapping[str, Any], *, files: RunFiles | None = None) -> None:  # fmt: skip
+    def __init__(
+        self, ray: Any, plans: Sequence[Plan], count: int, placement: Placement, *, files: RunFiles | None = None
+    ) -> None:
         self._ray = ray
         self._index = {plan.plan_id: index for index, plan in enumerate(plans)}
         # Once for all workers; the reference also keeps them in the store for workers that restart.
         self._plans = self._ray.put(list(plans))
-        own = {"num_cpus": 1, "max_restarts": -1, "max_task_retries": 0, "scheduling_strategy": "SPREAD"}
-        self._remote = ray.remote(**own, **options)(ShardWorker)
-        self._isolation = isolation
+        self._remote = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=0)(ShardWorker)
+        self._placement = placement
         self._files = files
         self._alive_at = time.monotonic()
+        self._has_worked = False
+        self._made = 0
         self._seats = [self._seat() for _ in range(count)]
 
     def _seat(self) -> _Seat:
-        actor = self._remote.remote()
-        return _Seat(actor, self._open(actor))
+        options, node = self._placement.take()
+        actor = self._remote.options(**options).remote()
+        self._made += 1
+        return _Seat(f"worker {self._made}", actor, self._open(actor), node)
 
     def _open(self, actor: Any) -> Any:
-        return actor.load.remote(self._plans, self._files)
+        return actor.load.remote(self._plans, self._files, self._placement.question)
 
     @property
     def is_busy(self) -> bool:
@@ -112,7 +124,7 @@ class Crew:
         """Give every open worker what its window holds, one shard in turn."""
         for depth in range(WINDOW):
             for seat in self._seats:
-                if seat.opening is None and len(seat.flying) <= depth and (shard := queue.take()) is not None:
+                if seat.opening is None and len(seat.flying) <= depth and (shard := queue.take(seat.name)) is not None:
                     runs = [(self._index[r.plan.plan_id], r.seed, r.run_id, r.cell_id) for r in shard]
                     seat.flying.append((seat.actor.run.remote(runs), shard))
 
@@ -130,24 +142,31 @@ class Crew:
 
     def _opened(self, seat: _Seat) -> None:
         try:
-            self._ray.get(seat.opening)
+            answer = self._ray.get(seat.opening)
         except self._ray.exceptions.RayError as error:
             self._reopen(seat, error)
             return
-        seat.opening, seat.was_open, seat.failures = None, True, 0
+        if answer is not None and not self._placement.admit(*answer):
+            self._replace(seat)
+            return
+        seat.opening, seat.failures, self._has_worked = None, 0, True
 
     def _reopen(self, seat: _Seat, error: Exception) -> None:
         """Try again: on the same worker while Ray restarts it, else on a new one."""
         known = self._ray.exceptions
         is_dead = isinstance(error, known.ActorDiedError)
-        if not seat.was_open and (is_dead or isinstance(error, known.RayTaskError)):
+        if not self._has_worked and (is_dead or isinstance(error, known.RayTaskError)):
             # Nothing of ours ran yet, so it is the installation: the same would happen for ever.
-            raise ExecutorError(f"Ray's workers cannot start: {_cause(error)}") from error
+            raise ExecutorError(f"Ray's workers cannot start: {cause(error)}") from error
         seat.failures += 1
         if seat.failures < RESTARTS and not is_dead:
             seat.opening = self._open(seat.actor)
             return
+        self._replace(seat)
+
+    def _replace(self, seat: _Seat) -> None:
         self._ray.kill(seat.actor, no_restart=True)
+        self._placement.give_back(seat.node)
         self._seats[self._seats.index(seat)] = self._seat()
 
     def _landed(self, seat: _Seat, queue: ShardQueue) -> Iterator[list[RunRecord]]:
@@ -163,15 +182,15 @@ class Crew:
             assert self._files is not None
             self._files.keep(place, content)
         queue.observe(shard, records)
-        yield [replace(record, attempt=self._isolation.attempt(record.run_id)) for record in records]
+        yield records
 
     def _died(self, seat: _Seat, cause: str, queue: ShardQueue) -> Iterator[list[RunRecord]]:
         """Only the oldest shard can be the culprit; the ones behind it never began."""
         _, suspect = seat.flying.popleft()
         innocent = [shard for _, shard in seat.flying]
         seat.flying.clear()
-        halves, lost = self._isolation.died(suspect, cause)
-        queue.put_back([*halves, *innocent])
+        queue.put_back(innocent)
+        lost = queue.died(suspect, cause)
         # Calls fail until the worker is back: it gets none before it answers.
         seat.opening = self._open(seat.actor)
         if lost:

@@ -10,7 +10,7 @@ from pathlib import Path
 from sweep.errors import InvalidInputError, LedgerError
 from sweep.execution.code import code_id
 from sweep.execution.folder import CODE_NAME, MANIFEST_NAME, moved_parameters
-from sweep.execution.node import class_differences
+from sweep.execution.node import class_differences, node_fingerprint
 from sweep.plan.manifest import load_manifest
 from sweep.plan.plan import Plan
 from sweep.results import CellRow, Ledger, RunRecord
@@ -86,8 +86,10 @@ def replayable(folder: Path | str, prefix: str) -> tuple[Plan, RunRecord, CellRo
 
 def other_bits(plan: Plan, record: RunRecord) -> list[str]:
     """Why this process need not give a record's bits again, each reason with both values; empty if it must."""
-    code = code_id(plan)
+    code, here, there = code_id(plan), node_fingerprint()["features"], record.node.get("features")
     reasons = [f"another machine class: {difference}" for difference in class_differences(record.node)]
+    if there not in (None, here):
+        reasons.append(f"all CPU features here: {here}; there: {there}")
     if record.code_id != code:
         reasons.append(f"other code decides the bits: code_id here: {code}; there: {record.code_id}")
     return reasons

@@ -11,7 +11,9 @@ from pathlib import Path
 from sweep.errors import LedgerError
 from sweep.results.ledger import LEDGER_NAME
 
-Keep = Callable[[str, bytes], None]
+Content = bytes | memoryview
+
+Keep = Callable[[str, Content], None]
 """Takes a file's place in the sweep's folder, and its content."""
 
 
@@ -40,7 +42,7 @@ class RunFiles:
         except OSError:
             return False
 
-    def keep(self, place: str, content: bytes) -> None:
+    def keep(self, place: str, content: Content) -> None:
         """Write a file, whole or not at all.
 
         Raises:
@@ -71,7 +73,7 @@ class Luggage:
     files: RunFiles
     carried: dict[str, bytes] = field(default_factory=dict)
 
-    def keep(self, place: str, content: bytes) -> None:
+    def keep(self, place: str, content: Content) -> None:
         """Write a file, or carry it; whoever unpacks it says why it cannot be written."""
         if self.files.is_here:
             try:
@@ -80,4 +82,4 @@ class Luggage:
                 pass
             else:
                 return
-        self.carried[place] = content
+        self.carried[place] = bytes(content)

@@ -6,11 +6,13 @@ import heapq
 import itertools
 import math
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from typing import Protocol
 
 from sweep.design.run import Run
 from sweep.plan.plan import Plan
 from sweep.results import RunRecord
+from sweep.results.attempts import HERE
 
 Shard = tuple[Run, ...]
 """Runs of one layout that execute in one call."""
@@ -34,32 +36,62 @@ LEAST_PART = 0.1
 PER_WORKER = 2
 
 
-class ShardQueue:
-    """Pending runs, handed out as shards.
+class Leases(Protocol):
+    """Keeps who has which run in hand; :class:`sweep.results.leases.Leases` does, in the ledger."""
 
-    The first pending run decides the layout, so that the seed-major order holds as far as layouts allow.
+    def lease(self, run_ids: Sequence[str], worker: str) -> None:
+        """A worker takes runs."""
+
+    def give_back(self, run_ids: Sequence[str]) -> None:
+        """A worker had runs and never began them."""
+
+    def died(self, run_ids: Sequence[str], cause: str) -> list[RunRecord]:
+        """A worker died while it executed runs; returns the records of those that are given up."""
+
+
+class ShardQueue:
+    """Pending runs, handed out as shards; each is leased to its worker before it leaves.
+
+    The first pending run decides the layout, so that the seed-major order holds as far as layouts allow.  Suspects,
+    which may have killed a process before, go last and alone: what they take along is only theirs.
 
     Args:
         runs: what is to be run, in order.
         shard_s: wall time that a shard should take [s].
         workers: how many take from it at once.
         lanes: most lanes of a shard, 1 to 64.
+        suspects: run_ids of suspects.
+        leases: hears of every shard; None keeps no account, and gives nothing up.
 
     Attributes:
         workers: may be changed when the work moves elsewhere.
     """
 
-    def __init__(self, runs: Iterable[Run], *, shard_s: float = 2.0, workers: int = 1, lanes: int = LANES) -> None:
+    def __init__(
+        self,
+        runs: Iterable[Run],
+        *,
+        shard_s: float = 2.0,
+        workers: int = 1,
+        lanes: int = LANES,
+        suspects: Collection[str] = (),
+        leases: Leases | None = None,
+    ) -> None:
         self.workers = workers
+        self._leases = leases
         self._shard_s = shard_s
         self._lanes = max(1, min(lanes, MAX_LANES))
         self._pending: dict[str, deque[tuple[int, Run]]] = {}
+        self._suspects: deque[Shard] = deque()
         for position, run in enumerate(runs):
+            if run.run_id in suspects:
+                self._suspects.append((run,))
+                continue
             self._pending.setdefault(run.plan.layout, deque()).append((position, run))
         self._heads = [(group[0][0], layout) for layout, group in self._pending.items()]
         heapq.heapify(self._heads)
         self._returned: deque[Shard] = deque()
-        self._count = sum(map(len, self._pending.values()))
+        self._count = sum(map(len, self._pending.values())) + len(self._suspects)
         self._share: dict[str, float] = {}
         self._largest: dict[str, int] = {}
         self._last_share: float | None = None
@@ -69,9 +101,19 @@ class ShardQueue:
         return self._count
 
     @property
+    def suspects(self) -> int:
+        """Runs among them that may kill the process that takes them."""
+        return len(self._suspects)
+
+    @property
     def share_s(self) -> float | None:
         """Wall time of one run in the last shard that came back [s]; None before the first."""
         return self._last_share
+
+    @property
+    def among_s(self) -> float | None:
+        """Wall time of a run among others [s], of the next one; None before the first measurement."""
+        return self._among_s(self._heads[0][1]) if self._heads else self._last_share
 
     @property
     def largest(self) -> int:
@@ -81,32 +123,68 @@ class ShardQueue:
     def plans(self) -> list[Plan]:
         """The distinct Plans of the pending runs."""
         groups = (run for group in self._pending.values() for _, run in group)
-        return list({run.plan.plan_id: run.plan for run in (*itertools.chain(*self._returned), *groups)}.values())
+        apart = itertools.chain(*self._returned, *self._suspects)
+        return list({run.plan.plan_id: run.plan for run in (*apart, *groups)}.values())
 
     def remaining_s(self) -> float | None:
         """Estimated work in the pending runs, on one worker [s]; None before the first measurement."""
         if self._last_share is None:
             return None
         costs = (len(group) * self._share.get(name, self._last_share) for name, group in self._pending.items())
-        return sum(costs) + self._last_share * sum(map(len, self._returned))
+        return sum(costs) + self._last_share * (sum(map(len, self._returned)) + len(self._suspects))
 
-    def take(self) -> Shard | None:
-        """The next shard; None when nothing is pending."""
-        if self._returned:
-            shard = self._returned.popleft()
-        elif self._heads:
-            _, layout = heapq.heappop(self._heads)
-            shard = self._cut(layout, self._size(layout))
-        else:
-            return None
-        self._count -= len(shard)
+    def take(self, worker: str = HERE, *, suspects: bool = True) -> Shard | None:
+        """The next shard, leased to a worker; None when nothing is pending.
+
+        Args:
+            worker: who takes it.
+            suspects: whether that worker may die of it.
+
+        Raises:
+            LedgerError: the lease cannot be written.
+        """
+        shard = self._next(suspects)
+        if shard is not None:
+            self._count -= len(shard)
+            if self._leases is not None:
+                self._leases.lease([run.run_id for run in shard], worker)
         return shard
 
     def put_back(self, shards: Iterable[Shard]) -> None:
-        """Return shards that were not finished; they are the next to be taken, as they are."""
-        for shard in reversed(list(shards)):
-            self._returned.appendleft(shard)
-            self._count += len(shard)
+        """Return shards that were never begun; they are the next to be taken, as they are."""
+        shards = list(shards)
+        if self._leases is not None and shards:
+            self._leases.give_back([run.run_id for shard in shards for run in shard])
+        self._return(shards)
+
+    def died(self, shard: Shard, cause: str) -> list[RunRecord]:
+        """A worker died while it was at a shard: the halves of it are tried next.
+
+        Args:
+            shard: what it was at.
+            cause: what is known of the death, for people.
+
+        Returns:
+            The records of the runs that are given up.
+        """
+        lost = [] if self._leases is None else self._leases.died([run.run_id for run in shard], cause)
+        given_up = {record.run_id for record in lost}
+        rest = tuple(run for run in shard if run.run_id not in given_up)
+        half = (len(rest) + 1) // 2
+        self._return([part for part in (rest[:half], rest[half:]) if part])
+        return lost
+
+    def _next(self, suspects: bool) -> Shard | None:
+        if self._returned:
+            return self._returned.popleft()
+        if self._heads:
+            _, layout = heapq.heappop(self._heads)
+            return self._cut(layout, self._size(layout))
+        return self._suspects.popleft() if suspects and self._suspects else None
+
+    def _return(self, shards: Sequence[Shard]) -> None:
+        self._returned.extendleft(reversed(shards))
+        self._count += sum(map(len, shards))
 
     def observe(self, shard: Shard, records: Sequence[RunRecord]) -> None:
         """Learn from a shard that came back."""
@@ -115,16 +193,20 @@ class ShardQueue:
         self._largest[layout] = max(self._largest.get(layout, 0), len(shard))
 
     def _size(self, layout: str) -> int:
-        share = self._share.get(layout, self._last_share)
+        share = self._among_s(layout)
         if share is None:
             return 1  # the canary: one run alone
-        if self._largest.get(layout, 1) == 1:
-            # The longer it took, the more of it was physics, which lanes do not share.
-            share /= LONE_EXCESS if share < self._shard_s else 2
         fits = max(int(self._shard_s / share), min(LEAST_LANES, int(PATIENCE * self._shard_s / share)))
         fair = self._count if self.workers == 1 else math.ceil(self._count / (PER_WORKER * self.workers))
         least = math.ceil(LEAST_PART * fits)
         return max(1, min(fits, self._lanes, max(fair, least)))
+
+    def _among_s(self, layout: str) -> float | None:
+        share = self._share.get(layout, self._last_share)
+        if share is None or self._largest.get(layout, 1) > 1:
+            return share
+        # The longer a lone run took, the more of it was physics, which lanes do not share.
+        return share / (LONE_EXCESS if share < self._shard_s else 2)
 
     def _cut(self, layout: str, size: int) -> Shard:
         group = self._pending[layout]

@@ -38,7 +38,9 @@ def _by_layout(runs: Sequence[Run]) -> Iterator[list[Run]]:
     groups: dict[str, list[Run]] = {}
     for run in runs:
         groups.setdefault(run.plan.layout, []).append(run)
-    yield from groups.values()
+    for group in groups.values():
+        most = group[0].plan.manifest.runtime.max_lanes or len(group)
+        yield from (group[start : start + most] for start in range(0, len(group), most))
 
 
 def _isolated(runs: Sequence[Run], threads: int, keep: Keep | None) -> list[RunRecord]:

@@ -40,10 +40,13 @@ def _rows(value: Any) -> Any:
     return tuple(tuple(row) if isinstance(row, list) else row for row in value) if isinstance(value, list) else value
 
 
-Seconds = Annotated[float, BeforeValidator(_seconds), Field(ge=0)]
+LONGEST_S, SHORTEST_TIMESTEP_S = 1e9, 1e-9
+"""Bounds of durations and of timesteps [s], so that ticks and sums of a few of them fit 64 bits."""
+
+Seconds = Annotated[float, BeforeValidator(_seconds), Field(ge=0, le=LONGEST_S)]
 """A duration [s]: a number, or text such as ``7 ms`` or ``1/240``."""
 
-PositiveSeconds = Annotated[float, BeforeValidator(_seconds), Field(gt=0)]
+PositiveSeconds = Annotated[float, BeforeValidator(_seconds), Field(gt=0, le=LONGEST_S)]
 """A duration greater than zero [s]."""
 
 Number = Annotated[float, BeforeValidator(_number)]

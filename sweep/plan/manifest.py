@@ -23,7 +23,7 @@ from sweep.plan.parts import PartMemo
 from sweep.plan.problems import duration_problems, problems_of_validation, unknown_name
 from sweep.plan.sections import ControllerSpec, ModelSpec, ReferenceSpec, RuntimeSpec
 
-_NAMED_PARTS = ("components", "controllers", "references", "metrics")
+NAMED_PARTS = ("components", "controllers", "references", "metrics")
 """Sections whose parts have names and stand on their own."""
 
 
@@ -132,9 +132,9 @@ def _parse(
 def _without(document: Mapping[str, Any], broken: list[Problem]) -> Manifest | None:
     """The manifest without the named parts that are broken, so that the others are checked too; None if that fails."""
     parts = [problem.path.split(".") for problem in broken]
-    if any(len(part) < 2 or part[0] not in _NAMED_PARTS for part in parts):
+    if any(len(part) < 2 or part[0] not in NAMED_PARTS for part in parts):
         return None
-    rest = {key: dict(value) if key in _NAMED_PARTS else value for key, value in document.items()}
+    rest = {key: dict(value) if key in NAMED_PARTS else value for key, value in document.items()}
     for section, name, *_ in parts:
         rest[section].pop(name, None)
     try:
@@ -153,7 +153,7 @@ def _reference_problems(manifest: Manifest, broken: set[str]) -> list[Problem]:
     devices = list(manifest.components_with(Capability.DEVICE))
     drivers = manifest.components_with(Capability.ACTUATOR_DRIVER)
     references = list(manifest.references)
-    problems: list[Problem] = []
+    problems = unknown_name("runtime.unbatched", "controller", manifest.runtime.unbatched, [*manifest.controllers])
     for name, controller in manifest.controllers.items():
         path = f"controllers.{name}"
         for field, kind, existing in (
@@ -189,11 +189,12 @@ def _actuator_owner_problems(drivers: Mapping[str, DriverSpec]) -> list[Problem]
 
 def _grid_problems(manifest: Manifest, memo: PartMemo) -> list[Problem]:
     """Durations that do not fit the grid, as far as the document itself states the timestep."""
-    grid = memo.of(_stated_grid, "runtime", manifest.runtime)
+    grid = memo.of(stated_grid, "runtime", manifest.runtime)
     return [] if grid is None else grid_problems(manifest, grid, memo)
 
 
-def _stated_grid(_: str, runtime: RuntimeSpec) -> Grid | None:
+def stated_grid(_: str, runtime: RuntimeSpec) -> Grid | None:
+    """The grid of the timestep that the document states; None leaves it to the model."""
     return None if runtime.timestep_s is None else Grid(runtime.timestep_s)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sweep.digest import canonical_json, content_id, joined_json, text_id
+from sweep.digest import canonical_json, joined_json, text_id
 from sweep.plan.clock import Grid
 from sweep.plan.component import ComponentSpec
 from sweep.plan.fields import Section
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sweep.runtime.instance import SimulationInstance
 
 NOT_OF_THE_PLAN: Mapping[str, set[str]] = {
-    "runtime": {"mode", "episode_seed", "max_block", "derived_state", "trace"},
+    "runtime": {"mode", "episode_seed", "max_block", "derived_state", "trace", "unbatched", "max_lanes"},
     "model": {"file", "package", "xml"},
 }
 """What a Plan's identity leaves out: the seed, how it is executed, and where the model's text lies."""
@@ -98,7 +98,7 @@ class Plan:
 
 def run_id(plan_id: str, seed: int) -> str:
     """The id of one run: digest of its plan and seed."""
-    return content_id([plan_id, seed])
+    return text_id(f'["{plan_id}",{seed}]')  # the canonical JSON of both: a sweep has many runs
 
 
 # Ids are digests of canonical JSON, which is put together from the texts of the manifest's parts.

@@ -21,12 +21,9 @@ def problems_of_validation(error: ValidationError, model: type[BaseModel]) -> li
 
 
 def unknown_name(path: str, kind: str, asked: Iterable[str], existing: Sequence[str]) -> list[Problem]:
-    """A problem for each name that does not exist."""
-    return [
-        Problem(path, f"unknown {kind} {name!r}{did_you_mean(name, existing)}")
-        for name in asked
-        if name not in existing
-    ]
+    """A problem for each name that does not exist; an element of a model without a name is none of those that do."""
+    named = [name for name in existing if name]
+    return [Problem(path, f"unknown {kind} {name!r}{did_you_mean(name, named)}") for name in asked if name not in named]
 
 
 def duration_problems(path: str, read: Callable[[], object]) -> list[Problem]:

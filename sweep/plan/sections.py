@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from sweep.plan.clock import Grid, GridSchedule
 from sweep.plan.component import Policy
 from sweep.plan.fields import (
+    SHORTEST_TIMESTEP_S,
     Identifier,
     Names,
     Number,
@@ -115,15 +116,20 @@ class RuntimeSpec(Section):
             changes speed, never bits.
         trace: ``summary`` keeps nothing but the record, ``events`` also every sample, command, application and domain
             event, ``full`` also the state, the controls and the sensors of every boundary; it never changes bits.
+        unbatched: controllers that are not fit to compute many lanes at once, and why: each lane gets an object of its
+            own, which is slower and gives the numbers that the lane has alone.
+        max_lanes: most runs that are simulated in one call; 1 where a component's numbers depend on its neighbours.
     """
 
     mode: Literal["unbounded", "realtime_paced", "deterministic_ci", "rendered", "operator_training"] = "unbounded"
     episode_seed: Annotated[int, Field(ge=0, lt=2**64)] = 0
-    timestep_s: PositiveSeconds | None = None
+    timestep_s: Annotated[PositiveSeconds, Field(ge=SHORTEST_TIMESTEP_S)] | None = None
     duration_s: PositiveSeconds = 1.0
     max_block: Annotated[int, Field(ge=1)] | None = None
     derived_state: Literal["lazy", "eager"] = "lazy"
     trace: TraceLevel = "summary"
+    unbatched: dict[Identifier, str] = Field(default_factory=dict)
+    max_lanes: Annotated[int, Field(ge=1)] | None = None
 
 
 class ReferenceSpec(Section):

@@ -21,6 +21,9 @@ Probability = Annotated[NonNegative, Field(le=1)]
 ManySeconds = Annotated[tuple[Seconds, ...], BeforeValidator(one_or_many), Field(min_length=1)]
 """One duration or a list of them [s]."""
 
+TRANSPORT_STREAMS = ("latency", "dropout")
+"""Noise streams that every component with a transport may draw from."""
+
 S = TypeVar("S")
 
 

@@ -138,7 +138,7 @@ def decimal_seconds(seconds: Fraction) -> str:
     return f"{sign}{text[:-digits]}.{text[-digits:]} s" if digits else f"{sign}{text} s"
 
 
-@functools.lru_cache(maxsize=1024)  # the periods and latencies of one sweep are read again for every cell
+@functools.lru_cache(maxsize=2**14)  # the periods and latencies of one sweep are read again for every cell
 def simplest_rational(value: float) -> Fraction:
     """The rational of the least denominator within one ulp of ``value``, the nearest one if several share it.
 
@@ -158,15 +158,16 @@ def simplest_rational(value: float) -> Fraction:
 
 def _least_denominator(low: Fraction, high: Fraction) -> int:
     """Least denominator of a rational in [low, high], 0 <= low < high: down the Stern-Brocot tree in whole runs."""
-    # (before, now) are denominators of the last two convergents of the path that low and high still share.
+    # (before, now) are denominators of the last two convergents of the path that low = a/b and high = c/d still share.
+    (a, b), (c, d) = low.as_integer_ratio(), high.as_integer_ratio()
     before, now = 1, 0
     while True:
-        whole = -(-low.numerator // low.denominator)
-        if whole <= high:
+        whole = -(-a // b)
+        if whole * d <= c:
             return whole * now + before
         whole -= 1
         before, now = now, whole * now + before
-        low, high = 1 / (high - whole), 1 / (low - whole)
+        a, b, c, d = d, c - whole * d, b, a - whole * b  # low, high = 1 / (high - whole), 1 / (low - whole)
 
 
 def _exact(value: object, unit: str) -> Fraction:

@@ -1,5 +1,7 @@
 """WHAT was measured: outcomes, records, the ledger they are committed to."""
 
+from sweep.results.failures import FailureGroup as FailureGroup
+from sweep.results.failures import Failures as Failures
 from sweep.results.header import AxisInfo as AxisInfo
 from sweep.results.header import CellRow as CellRow
 from sweep.results.header import MetricInfo as MetricInfo

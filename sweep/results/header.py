@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 Better = Literal["lower", "higher"]
@@ -65,6 +65,8 @@ class SweepHeader:
         manifest: the base manifest, nominal values filled in, as plain data.
         model_id: digest of the source model.
         code_id: digest of what else decides the bits.
+        files: name -> digest of the files it was made from: the source model's, and those that controllers read.
+        code: name -> version or digest of what ``code_id`` stands for: packages, and files of code.
         axes: the declared axes.
         metrics: the declared metrics.
         baseline: cell_id that the others are compared with; None means nominal, else the first.
@@ -80,6 +82,8 @@ class SweepHeader:
     metrics: Mapping[str, MetricInfo]
     baseline: str | None
     provenance: Mapping[str, Any]
+    files: Mapping[str, str] = field(default_factory=dict)
+    code: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The header as plain data."""

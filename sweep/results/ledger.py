@@ -1,42 +1,52 @@
 """The ledger: what was asked, what was answered, committed before anyone is told.
 
-One SQLite file per sweep folder.  The driver is its only writer (a lock beside it sees to that); any
-number of processes read it meanwhile.  There is no write-ahead log, because network disks do not carry one.
+One SQLite file per sweep folder.  The driver is its only writer (a lock beside it sees to that); any number of
+processes read it meanwhile.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import socket
 import sqlite3
-import time
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
 from sweep.errors import LedgerError
+from sweep.results import session
+from sweep.results.answers import Answers
+from sweep.results.attempts import Ending
+from sweep.results.database import Database, as_text
 from sweep.results.header import CellRow, SweepHeader
+from sweep.results.leases import Leases
 from sweep.results.lock import WriterLock, is_held
-from sweep.results.record import RunRecord
-from sweep.results.schema import TABLES, check_version, connect, in_words
-from sweep.results.session import FINISHED, INTERRUPTED, NEW, RUNNING, RunRow, Session
+from sweep.results.record import RunRecord, Status
+from sweep.results.schema import TABLES, in_words
+from sweep.results.session import FINISHED, INTERRUPTED, NEW, RunRow, Session
 
 LEDGER_NAME = "ledger.sqlite"
 LOCK_NAME = "ledger.lock"
 
 
 class Ledger:
-    """The results of one sweep; open it with :meth:`create` or :meth:`open`, close it or use it in ``with``."""
+    """The results of one sweep; open it with :meth:`create` or :meth:`open`, close it or use it in ``with``.
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, lock: WriterLock | None) -> None:
-        self._path = path
-        self._connection = connection
+    Attributes:
+        leases: who has which run in hand.
+    """
+
+    def __init__(self, database: Database, lock: WriterLock | None) -> None:
+        self._database = database
         self._lock = lock
         self._began = False
-        (text,) = connection.execute("SELECT value FROM meta WHERE key = 'header'").fetchone()
+        ((text,),) = database.rows("SELECT value FROM meta WHERE key = 'header'")
         self._header = SweepHeader.from_json(json.loads(text))
+        self._answers = Answers(database, self._header)
+        self.leases = Leases(database, self._answers)
+        if lock is not None:
+            self._settle(lock)
 
     @classmethod
     def create(cls, path: Path | str, header: SweepHeader) -> Ledger:
@@ -63,6 +73,8 @@ class Ledger:
                 _write_tables(draft, header)
             draft.rename(path)
         except BaseException:
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
             lock.release()
             raise
         return cls._opened(path, lock)
@@ -70,6 +82,8 @@ class Ledger:
     @classmethod
     def open(cls, path: Path | str, read_only: bool = False) -> Ledger:
         """Open a ledger, for writing unless asked otherwise.
+
+        A writer ends what was left in hand: a run that took its driver along too often is lost from then on.
 
         Raises:
             LedgerError: it is missing, not a ledger, written by a later version, or another driver writes it.
@@ -83,18 +97,24 @@ class Ledger:
 
     @classmethod
     def _opened(cls, path: Path, lock: WriterLock | None) -> Ledger:
-        connection = None
+        database = None
         try:
-            with in_words(path):
-                connection = connect(path, writing=lock is not None)
-                check_version(connection, path)
-                return cls(path, connection, lock)
+            database = Database(path, writing=lock is not None)
+            return cls(database, lock)
         except BaseException:
-            if connection is not None:
-                connection.close()
+            if database is not None:
+                database.close()
             if lock is not None:
                 lock.release()
             raise
+
+    def _settle(self, lock: WriterLock) -> None:
+        """End what another driver left in hand."""
+        last = self.session()
+        if last is not None and lock.was_abandoned:
+            self.leases.end_all(Ending.ORPHANED, f"process {last.pid} on {last.host} died")
+        else:
+            self.leases.end_all(Ending.CANCELLED, "the driver left in good order")
 
     def __enter__(self) -> Self:
         return self
@@ -104,7 +124,7 @@ class Ledger:
 
     def close(self) -> None:
         """Close the file and let the next writer in.  Closing twice is fine."""
-        self._connection.close()
+        self._database.close()
         if self._lock is not None:
             self._lock.release()
             self._lock = None
@@ -112,7 +132,7 @@ class Ledger:
     @property
     def path(self) -> Path:
         """The file."""
-        return self._path
+        return self._database.path
 
     @property
     def header(self) -> SweepHeader:
@@ -122,24 +142,34 @@ class Ledger:
     # ------------------------------------------------------------------ what was asked
 
     def add_cells(self, cells: Iterable[CellRow]) -> None:
-        """Add cells; one that is known keeps its row and takes the new ordinal and label."""
+        """Add cells; one that is known keeps its row and takes the new label.
+
+        A design that has all known cells decides the order of all; otherwise known cells keep their places, and new
+        ones come after them.
+        """
+        asked = {cell.cell_id: cell for cell in cells}
+        known = [cell.cell_id for cell in self.cells()]
+        order = list(asked) if asked.keys() >= set(known) else list(dict.fromkeys([*known, *asked]))
         rows = [
-            (c.cell_id, c.ordinal, c.label, c.plan_id, _text(c.values, c.label), _text(c.parameters, c.label))
-            for c in cells
+            (c.cell_id, c.label, c.plan_id, as_text(c.values, c.label), as_text(c.parameters, c.label))
+            for c in asked.values()
         ]
-        with self._commit():
-            self._connection.executemany(
-                "INSERT INTO cells VALUES (?, ?, ?, ?, ?, ?) "
-                "ON CONFLICT DO UPDATE SET ordinal = excluded.ordinal, label = excluded.label",
+        with self._database.commit() as (connection, _):
+            connection.executemany(
+                "INSERT INTO cells (ordinal, cell_id, label, plan_id, axis_values, parameters) "
+                "VALUES (0, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET label = excluded.label",
                 rows,
             )
+            connection.executemany("UPDATE cells SET ordinal = ? WHERE cell_id = ?", enumerate(order))
 
     def cells(self) -> list[CellRow]:
-        """All cells, in the design's order."""
-        rows = self._rows("SELECT cell_id, ordinal, label, axis_values, parameters, plan_id FROM cells ORDER BY 2, 1")
+        """All cells, in the design's order; their ordinals count from 0."""
+        rows = self._database.rows(
+            "SELECT cell_id, label, axis_values, parameters, plan_id FROM cells ORDER BY ordinal, cell_id"
+        )
         return [
-            CellRow(cell_id=i, ordinal=o, label=t, values=json.loads(v), parameters=json.loads(p), plan_id=plan)
-            for i, o, t, v, p, plan in rows
+            CellRow(cell_id=i, ordinal=place, label=t, values=json.loads(v), parameters=json.loads(p), plan_id=plan)
+            for place, (i, t, v, p, plan) in enumerate(rows)
         ]
 
     def add_runs(self, runs: Iterable[tuple[str, str, str, int]]) -> None:
@@ -150,170 +180,110 @@ class Ledger:
         """
         rows = [RunRow(*run) for run in runs]
         known = {(r.cell_id, r.seed): r.run_id for r in self.runs()}
-        cells = {cell for (cell,) in self._rows("SELECT cell_id FROM cells")}
+        cells = {cell for (cell,) in self._database.rows("SELECT cell_id FROM cells")}
         for row in rows:
             if row.cell_id not in cells:
-                raise LedgerError(f"Run {row.run_id} belongs to cell {row.cell_id}, which {self._path} does not have.")
+                raise LedgerError(f"Run {row.run_id} belongs to cell {row.cell_id}, which {self.path} does not have.")
             if known.setdefault((row.cell_id, row.seed), row.run_id) != row.run_id:
                 raise LedgerError(
-                    f"Cell {row.cell_id} with seed {row.seed} is another run than the one in {self._path}: its Plan "
+                    f"Cell {row.cell_id} with seed {row.seed} is another run than the one in {self.path}: its Plan "
                     "has changed. Give this sweep another name."
                 )
-        with self._commit():
-            self._connection.executemany(
+        with self._database.commit() as (connection, _):
+            connection.executemany(
                 "INSERT INTO runs (run_id, cell_id, plan_id, seed) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", rows
             )
 
     def runs(self) -> list[RunRow]:
         """All runs, in the order they were added."""
-        return [RunRow(*row) for row in self._rows("SELECT run_id, cell_id, plan_id, seed FROM runs ORDER BY position")]
+        query = "SELECT run_id, cell_id, plan_id, seed FROM runs ORDER BY position"
+        return [RunRow(*row) for row in self._database.rows(query)]
 
     # ------------------------------------------------------------------ what was answered
 
-    def append(self, records: Iterable[RunRecord]) -> None:
+    def append(self, records: Iterable[RunRecord]) -> list[RunRecord]:
         """Commit records, all or none; when this returns they survive a power cut.
 
-        A record replaces an earlier one of its run only if that was not final (``lost``, ``cancelled``) or
-        came from other code; what is replaced is kept aside as an attempt.
+        A record replaces an earlier one of its run only if that was not final (``lost``, ``cancelled``) or came from
+        other code; what is replaced is kept aside.  A run that was in hand is so no more.
+
+        Returns:
+            The records as they were committed: those of runs that were in hand with the number of their attempt.
 
         Raises:
             LedgerError: a run is unknown, a value is not finite, or the disk is full; nothing was written.
         """
-        rows = [
-            (r.run_id, r.outcome.status.is_final, r.code_id, _text(r.to_json(), f"run {r.run_id}")) for r in records
-        ]
-        with self._commit() as now_ms:
-            for run_id, final, code_id, body in rows:
-                self._put(run_id, final, code_id, (now_ms, body))
+        records = list(records)
+        with self._database.commit() as (connection, now_ms):
+            numbers = self.leases.answered(connection, records, now_ms)
+            written = [replace(r, attempt=numbers[r.run_id]) if r.run_id in numbers else r for r in records]
+            self._answers.put(connection, written, now_ms)
+        return written
 
-    def _put(self, run_id: str, final: bool, code_id: str, rest: tuple[int, str]) -> None:
-        query = self._connection.execute
-        if query("SELECT 1 FROM runs WHERE run_id = ?", (run_id,)).fetchone() is None:
-            raise LedgerError(f"Run {run_id} is not one of the runs of {self._path}; add_runs() comes first.")
-        old = query("SELECT final, code_id FROM records WHERE run_id = ?", (run_id,)).fetchone()
-        if old is not None and old[0] and old[1] == code_id:
-            return
-        if old is not None:
-            query("INSERT INTO superseded SELECT run_id, committed_ms, body FROM records WHERE run_id = ?", (run_id,))
-        query("INSERT OR REPLACE INTO records VALUES (?, ?, ?, ?, ?)", (run_id, final, code_id, *rest))
+    def records(self, statuses: Collection[Status] | None = None) -> list[RunRecord]:
+        """The record of every run that has one, in the order of :meth:`runs`; of some statuses, or all."""
+        return self._answers.records(statuses)
 
-    def records(self) -> list[RunRecord]:
-        """The record of every run that has one, in the order of :meth:`runs`."""
-        rows = self._rows(
-            "SELECT body FROM records JOIN (SELECT run_id, min(position) AS place FROM runs GROUP BY run_id) "
-            "USING (run_id) ORDER BY place"
-        )
-        return [RunRecord.from_json(json.loads(body)) for (body,) in rows]
+    def statuses(self) -> dict[str, Status]:
+        """run_id -> status of its record; much cheaper than the records."""
+        return self._answers.statuses()
+
+    def remarks(self) -> list[str]:
+        """What controllers said about how they work, each remark once, sorted."""
+        return self._answers.remarks()
 
     def superseded(self) -> list[RunRecord]:
-        """Earlier attempts that a later record replaced, oldest first."""
-        return [RunRecord.from_json(json.loads(b)) for (b,) in self._rows("SELECT body FROM superseded ORDER BY rowid")]
+        """Earlier records that a later one replaced, oldest first."""
+        return self._answers.superseded()
 
     def done(self, code_id: str) -> set[str]:
         """The run_ids that need not run again under this code."""
-        return {run for (run,) in self._rows("SELECT run_id FROM records WHERE final AND code_id = ?", code_id)}
+        return self._answers.done(code_id)
 
     def commits(self) -> dict[str, tuple[int, int]]:
         """cell_id -> times of the first and last commit of one of its records [ms since 1970]; strictly increasing."""
-        rows = self._rows(
-            "SELECT cell_id, min(committed_ms), max(committed_ms) FROM runs JOIN records USING (run_id) GROUP BY 1"
-        )
-        return {cell: (first, last) for cell, first, last in rows}
+        return self._answers.commits()
 
     # ------------------------------------------------------------------ who is at it
 
     def begin(self, provenance: Mapping[str, Any]) -> None:
         """Mark the start of a driver's session."""
-        text = _text(provenance, "provenance")
-        with self._commit() as now_ms:
-            self._connection.execute(
-                "INSERT INTO sessions (pid, host, started_ms, state, provenance) VALUES (?, ?, ?, ?, ?)",
-                (os.getpid(), socket.gethostname(), now_ms, RUNNING, text),
-            )
+        session.begin(self._database, provenance)
         self._began = True
 
     def finish(self, state: str = FINISHED) -> None:
-        """Mark the end of the session that :meth:`begin` opened, as ``finished`` or ``interrupted``."""
-        with self._commit() as now_ms:
-            self._connection.execute(
-                "UPDATE sessions SET finished_ms = ?, state = ? WHERE number = (SELECT max(number) FROM sessions)",
-                (now_ms, state),
-            )
+        """Mark the end of the session that :meth:`begin` opened, as ``finished`` or ``interrupted``.
+
+        What is still in hand is given up without prejudice.
+        """
+        self.leases.end_all(Ending.CANCELLED, "stopped")
+        session.finish(self._database, state)
 
     def session(self) -> Session | None:
         """The last session; None if no driver ever began."""
-        rows = self._rows(
-            "SELECT pid, host, started_ms, finished_ms, state, provenance FROM sessions ORDER BY number DESC LIMIT 1"
-        )
-        for pid, host, started, finished, state, text in rows:
-            return Session(
-                pid=pid, host=host, started_ms=started, finished_ms=finished, state=state, provenance=json.loads(text)
-            )
-        return None
+        return session.last(self._database)
 
     @property
     def state(self) -> str:
         """``new``, ``running``, ``interrupted`` (also: the driver is gone without a word) or ``finished``."""
-        session = self.session()
-        if session is None:
+        last = self.session()
+        if last is None:
             return NEW
         # A writer holds the lock itself: an open session that it did not begin was left by one that died.
-        alive = self._began if self._lock else is_held(self._path.with_name(LOCK_NAME))
-        return INTERRUPTED if session.finished_ms is None and not alive else session.state
+        alive = self._began if self._lock else is_held(self.path.with_name(LOCK_NAME))
+        return INTERRUPTED if last.finished_ms is None and not alive else last.state
 
     @property
     def revision(self) -> int:
-        """A number that grows with every commit; cheap to poll."""
-        return int(self._rows("SELECT revision FROM counter")[0][0])
-
-    # ------------------------------------------------------------------ SQLite
-
-    @contextmanager
-    def _commit(self) -> Iterator[int]:
-        """One durable transaction; yields its time [ms since 1970], later than that of any before it."""
-        if self._lock is None:
-            raise LedgerError(f"{self._path} is open for reading only.")
-        with in_words(self._path):
-            execute = self._connection.execute
-            execute("BEGIN IMMEDIATE")
-            try:
-                execute(
-                    "UPDATE counter SET revision = revision + 1, committed_ms = max(committed_ms + 1, ?)",
-                    (time.time_ns() // 1_000_000,),
-                )
-                yield execute("SELECT committed_ms FROM counter").fetchone()[0]
-                execute("COMMIT")
-            except BaseException:
-                if self._connection.in_transaction:
-                    execute("ROLLBACK")
-                raise
-
-    def _rows(self, query: str, *arguments: object) -> list[tuple[Any, ...]]:
-        with in_words(self._path):
-            return self._connection.execute(query, arguments).fetchall()
+        """A number that grows with every commit of news; cheap to poll."""
+        return int(self._database.rows("SELECT revision FROM counter")[0][0])
 
 
 def _write_tables(path: Path, header: SweepHeader) -> None:
     connection = sqlite3.connect(path)
     try:
         connection.executescript(TABLES)
-        connection.execute("INSERT INTO meta VALUES ('header', ?)", (_text(header.to_json(), "header"),))
+        connection.execute("INSERT INTO meta VALUES ('header', ?)", (as_text(header.to_json(), "header"),))
         connection.commit()
     finally:
         connection.close()
-
-
-def _text(value: Any, subject: str) -> str:
-    """JSON that keeps the order of keys, since the order of axes and metrics is the scene's."""
-    try:
-        return json.dumps(value, separators=(",", ":"), allow_nan=False, ensure_ascii=False, default=_plain)
-    except (TypeError, ValueError) as error:
-        raise LedgerError(f"{subject}: cannot be kept in the ledger, {error}.") from error
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return dict(value)
-    if hasattr(value, "item"):  # a NumPy scalar
-        return value.item()
-    raise TypeError(f"{type(value).__name__} is not plain data")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
@@ -22,6 +22,11 @@ class Status(StrEnum):
     def is_final(self) -> bool:
         """Whether the run is answered: deterministic outcomes are never tried again, the others are."""
         return self in (Status.COMPLETED, Status.ENDED, Status.FAULTED, Status.TIMED_OUT)
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether something went wrong; an end is none, whether the domain calls it a success or not."""
+        return self in (Status.FAULTED, Status.TIMED_OUT, Status.LOST)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +111,9 @@ class RunRecord:
 
     def to_json(self) -> dict[str, Any]:
         """The record as plain data, for the ledger."""
-        return asdict(self)
+        # Not dataclasses.asdict, which copies deeply and takes ten times as long: every run passes here.
+        receipts = {name: _shallow(receipt) for name, receipt in self.receipts.items()}
+        return {**_shallow(self), "outcome": _shallow(self.outcome), "receipts": receipts}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> RunRecord:
@@ -116,3 +123,7 @@ class RunRecord:
         receipts = {name: StreamReceipt(**receipt) for name, receipt in data["receipts"].items()}
         remarks = tuple(data.get("remarks", ()))
         return cls(**{**data, "outcome": Outcome(**outcome), "receipts": receipts, "remarks": remarks})
+
+
+def _shallow(value: Any) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in value.__slots__}

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import os
+import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from sweep.results.database import Database, as_text
 
 RUNNING, INTERRUPTED, FINISHED, NEW = "running", "interrupted", "finished", "new"
 
@@ -36,3 +41,34 @@ class Session:
     finished_ms: int | None
     state: str
     provenance: Mapping[str, Any]
+
+
+def begin(database: Database, provenance: Mapping[str, Any]) -> None:
+    """Note that this process begins a session."""
+    text = as_text(provenance, "provenance")
+    with database.commit() as (connection, now_ms):
+        connection.execute(
+            "INSERT INTO sessions (pid, host, started_ms, state, provenance) VALUES (?, ?, ?, ?, ?)",
+            (os.getpid(), socket.gethostname(), now_ms, RUNNING, text),
+        )
+
+
+def finish(database: Database, state: str) -> None:
+    """Note that the last session is over."""
+    with database.commit() as (connection, now_ms):
+        connection.execute(
+            "UPDATE sessions SET finished_ms = ?, state = ? WHERE number = (SELECT max(number) FROM sessions)",
+            (now_ms, state),
+        )
+
+
+def last(database: Database) -> Session | None:
+    """The last session; None if no driver ever began."""
+    rows = database.rows(
+        "SELECT pid, host, started_ms, finished_ms, state, provenance FROM sessions ORDER BY number DESC LIMIT 1"
+    )
+    for pid, host, started, finished, state, text in rows:
+        return Session(
+            pid=pid, host=host, started_ms=started, finished_ms=finished, state=state, provenance=json.loads(text)
+        )
+    return None

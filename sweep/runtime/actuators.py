@@ -66,7 +66,7 @@ def motor_problems(model: mujoco.MjModel, path: str, actuators: Iterable[str], w
     for name in actuators:
         kind = actuator_kind(model.actuator(name))
         if kind != MOTOR:
-            remedy = f"list it in model.motors to make it a motor{_own_driver(kind)}"
+            remedy = f"list it in model.motors to make it a motor, or {_own_driver(kind)}"
             problems.append(Problem(path, f"{name!r} is a {kind}, and {what} needs motors; {remedy}"))
         elif scalar_joint(model, name) is None:
             message = f"{name!r} does not move a hinge or slide joint, whose state {what} reads; use type: torque"
@@ -81,9 +81,9 @@ def servo_problems(model: mujoco.MjModel, path: str, actuators: Iterable[str], d
     for name in actuators:
         kind = actuator_kind(model.actuator(name))
         if kind in CONVERTIBLE and kind != wanted:
-            remedy = f"give {gain} to make it a {wanted}{_own_driver(kind)}"
+            remedy = f"give {gain} to make it a {wanted}, or {_own_driver(kind)}"
         else:
-            remedy = f"it cannot become a {wanted}{_own_driver(kind)}"
+            remedy = f"it cannot become a {wanted}; {_own_driver(kind)}"
         if kind != wanted:
             problems.append(Problem(path, f"{name!r} is a {kind}; {remedy}"))
     return problems
@@ -91,7 +91,7 @@ def servo_problems(model: mujoco.MjModel, path: str, actuators: Iterable[str], d
 
 def _own_driver(kind: str) -> str:
     fitting = next((driver for driver, servo in SERVOS.items() if servo == kind), "torque")
-    return f", or command it as it is with type: {fitting}"
+    return f"command it as it is with type: {fitting}"
 
 
 def _number(value: Any) -> int:

@@ -69,6 +69,7 @@ class Assembly:
                 drivers=drivers,
                 components=first.components,
                 folder=first.folder,
+                apart=first.runtime.unbatched.get(name),
             )
             for name in sorted(first.controllers)
         }

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.errors import InvalidInputError, Problem
+from sweep.errors import FaultedError, InvalidInputError, Problem
 from sweep.plan.plan import Plan
 from sweep.plan.sections import TRACE_LEVELS, TraceLevel
 from sweep.results.record import Outcome, RunRecord
@@ -112,6 +112,7 @@ class InstanceBatch:
         self._longest = 1 if self.parts.one_tick or self.reading.every_tick else longest_in_memory(row_bytes)
         if self._max_block is not None:
             self._longest = min(self._longest, self._max_block)
+        self._torn = False  # whether something left a block before its end
         # Per lane, the last tick whose DeviceUpdate happened.
         self._updated = np.full(self.lanes, -1, np.int64)
 
@@ -129,7 +130,7 @@ class InstanceBatch:
         """Run one block towards the horizon; False once there is nothing left to do."""
         if self.tick >= self.horizon or not self.living:
             return False
-        run_block(self, self._next(self.horizon))
+        self._run(self._next(self.horizon))
         return True
 
     def records(self) -> list[RunRecord]:
@@ -177,7 +178,7 @@ class InstanceBatch:
             settled = stop.settled - view.block.start
             if settled < view.block.length:
                 self.physics.rewind(lane, saved, view.inputs, settled)
-            self.boundary[lane] = view.boundaries[lane, settled]
+            self.boundary[lane] = self.physics.boundary()[lane]
             self._updated[lane] = int(view.through[lane]) if view.through is not None else stop.tick
             self._stop(lane, stop)
         self.tick = view.block.stop
@@ -204,7 +205,15 @@ class InstanceBatch:
 
     def _advance_to(self, tick: int) -> None:
         while self.tick < tick and self.living:
-            run_block(self, self._next(tick))
+            self._run(self._next(tick))
+
+    def _run(self, block: Block) -> None:
+        if self._torn:
+            message = "a step was cut short, by Ctrl-C for example, and what it left is no boundary"
+            raise FaultedError(f"{message}; reset() begins a new episode")
+        self._torn = True
+        run_block(self, block)
+        self._torn = False
 
     def _next(self, limit: int) -> Block:
         schedules = [loop.schedule for loop in self.parts.loops.values()]

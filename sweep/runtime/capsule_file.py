@@ -20,6 +20,7 @@ import json
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,8 @@ def write_capsule(capsule: Capsule, path: Path | str) -> Path:
                 archive.writestr(zipfile.ZipInfo(name, _EPOCH), data, zipfile.ZIP_DEFLATED, _FAST)
         draft.replace(path)
     except OSError as error:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
         raise CapsuleError(f"{path} cannot be written: {error.strerror}.") from error
     return path
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sweep.errors import InvalidInputError, Problem
 from sweep.plan.sections import ControllerSpec
 from sweep.runtime.components.device import Device
 from sweep.runtime.context import BatchContext, per_lane_values
@@ -16,7 +17,7 @@ from sweep.runtime.controller import (
     ControllerSetup,
     ControlStep,
     LaneError,
-    as_commands,
+    checked_commands,
     load_controller,
     stacked_parameters,
 )
@@ -24,6 +25,7 @@ from sweep.runtime.fault import Fault, what_raised
 from sweep.runtime.mailbox import Mailbox
 from sweep.runtime.output import DeviceOutput
 from sweep.runtime.phases import Phase
+from sweep.runtime.unbatched import Unbatched
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -40,14 +42,17 @@ class ControlLoop:
         drivers: the batch's drivers, by id.
         components: the specs of all components in the first lane.
         folder: where the user's modules may lie.
+        apart: why every lane gets an object of its own; None has one object for all lanes.
 
     Attributes:
-        remarks: what the controller has to say about how it works, for people.
+        controller: the object that computes.
+        remarks: what there is to say about how it works, for people.
+        raised: what it last raised for all lanes together and for none of them alone; empty if that never was.
     """
 
     def __init__(self, name: str, specs: Sequence[ControllerSpec], context: BatchContext, *,
                  devices: Mapping[str, Device], drivers: Mapping[str, Any], components: Mapping[str, Any],
-                 folder: Path | None) -> None:  # fmt: skip
+                 folder: Path | None, apart: str | None = None) -> None:  # fmt: skip
         spec = specs[0]
         self.name = name
         self.schedule = spec.schedule(context.grid, name)
@@ -66,20 +71,28 @@ class ControlLoop:
             files={role: image.content for role, image in context.files.get(name, {}).items()},
         )
         self._class = load_controller(spec.class_, folder)
-        self._takes_acting = getattr(self._class, "takes_acting", False)
-        self._controller = self._class(self._setup)
-        self.remarks = tuple(f"controllers.{name}: {text}" for text in getattr(self._controller, "remarks", ()))
-        self._state = _initial_state(self._controller)
-        self._alone: dict[int, Any] = {}
+        self._apart = None if apart is None else Unbatched(self._class, self._setup)
+        self.controller: Any = self._class(self._setup) if self._apart is None else self._apart
+        self._takes_acting = getattr(self.controller, "takes_acting", False)
+        self._state = _initial_state(name, self.controller, context.lanes)
+        why = () if apart is None else (f"computed one lane at a time, which is slower: {apart}",)
+        texts = (*why, *getattr(self.controller, "remarks", ()))
+        self.remarks = tuple(f"controllers.{name}: {text}" for text in texts)
         delay = per_lane_values(specs, lambda s: max(1, context.grid.ticks(s.compute_latency_s)), np.int64)
         distinct = np.unique(delay).tolist()
         # Ticks from reading to commit, and the lanes that take so long; None means all.
         self._delays = [(ticks, None if len(distinct) == 1 else delay == ticks) for ticks in distinct]
+        self.raised = ""
         self._all_present = False
         self._calls = 0
         self._acted = np.zeros(context.lanes, np.int64)
         # Per input and lane: sum of ages, greatest age [ticks].
         self._ages = {device: np.zeros((2, context.lanes), np.int64) for device in spec.inputs}
+
+    @property
+    def acted(self) -> NDArray[np.int64]:
+        """``(lanes,)`` calls in which each lane acted, a copy."""
+        return self._acted.copy()
 
     def run(self, tick: int, shown: Mapping[str, DeviceOutput], alive: Bools, mailbox: Mailbox) -> dict[int, Fault]:
         """Compute after step ``tick`` and post the commands.
@@ -134,46 +147,27 @@ class ControlLoop:
         step = ControlStep(tick=tick, time_s=self._grid.time_s(tick), inputs=inputs, state=self._state)
         saved = {key: value.copy() for key, value in self._state.items()}
         try:
-            computed = self._controller.compute(step, acting) if self._takes_acting else self._controller.compute(step)
-            commands = self._checked(computed, self._setup.lanes)
+            computed = self.controller.compute(step, acting) if self._takes_acting else self.controller.compute(step)
+            commands = checked_commands(computed, self._setup, lanes=self._setup.lanes)
             errors: Mapping[int, Exception] = {}
         except LaneError as error:
             commands, errors = error.commands, error.errors
-        except Exception:  # noqa: BLE001 - user code may raise anything; only the guilty lanes fault
+        except Exception as error:  # noqa: BLE001 - user code may raise anything; only the guilty lanes fault
             self._restore(saved, np.ones(len(acting), bool))
-            commands, errors = self._compute_alone(step, acting)
+            commands, errors = ({}, {0: error}) if len(acting) == 1 else self._compute_apart(step, acting)
+            self.raised = self.raised if errors else what_raised(error)
         if saved and not everyone:
             self._restore(saved, ~acting)
         return commands, {lane: self._fault(tick, error) for lane, error in errors.items()}
 
-    def _compute_alone(self, step: ControlStep, acting: Bools) -> tuple[dict[str, Floats], dict[int, Exception]]:
+    def _compute_apart(self, step: ControlStep, acting: Bools) -> tuple[dict[str, Floats], Mapping[int, Exception]]:
         """The same call one lane at a time, to tell guilty lanes from innocent ones."""
-        commands = {name: np.zeros((len(acting), self._setup.widths[name])) for name in self._setup.outputs}
-        errors: dict[int, Exception] = {}
-        for lane in np.flatnonzero(acting).tolist():
-            state = {key: value[lane : lane + 1].copy() for key, value in self._state.items()}
-            inputs = {name: _row(output, lane) for name, output in step.inputs.items()}
-            alone = ControlStep(tick=step.tick, time_s=step.time_s, inputs=inputs, state=state)
-            try:
-                if lane not in self._alone:
-                    self._alone[lane] = self._class(self._setup.subset([lane]))
-                computed = self._checked(self._alone[lane].compute(alone), 1)
-            except Exception as error:  # noqa: BLE001 - this lane's fault, as a value
-                errors[lane] = error
-                continue
-            for name, rows in commands.items():
-                rows[lane] = computed[name][0]
-            for key, value in state.items():
-                self._state[key][lane] = value[0]
-        return commands, errors
-
-    def _checked(self, computed: Any, lanes: int) -> dict[str, Floats]:
-        commands = {n: np.asarray(v, np.float64) for n, v in as_commands(computed, self._setup.outputs).items()}
-        for name, values in commands.items():
-            expected = (lanes, self._setup.widths[name])
-            if values.shape != expected:
-                raise ValueError(f"output {name!r} has shape {values.shape}, expected (lanes, width) = {expected}")
-        return commands
+        if self._apart is None:
+            self._apart = Unbatched(self._class, self._setup)
+        try:
+            return self._apart.compute(step, acting), {}
+        except LaneError as error:
+            return error.commands, error.errors
 
     def _restore(self, saved: Mapping[str, NDArray[Any]], lanes: Bools) -> None:
         for key, value in saved.items():
@@ -204,18 +198,10 @@ class ControlLoop:
         return Fault(tick=tick, phase=phase, component=self.name, kind="controller", message=message)
 
 
-def _initial_state(controller: Any) -> dict[str, NDArray[Any]]:
-    declared: Mapping[str, Any] = getattr(controller, "initial_state", dict)()
-    return {key: np.array(value) for key, value in declared.items()}
-
-
-def _row(output: DeviceOutput, lane: int) -> DeviceOutput:
-    rows = slice(lane, lane + 1)
-    return DeviceOutput(
-        valid=output.valid[rows],
-        values=output.values[rows],
-        acquired_tick=output.acquired_tick[rows],
-        delivered_tick=output.delivered_tick[rows],
-        index=output.index[rows],
-        clock=None if output.clock is None else output.clock.lane(lane),
-    )
+def _initial_state(name: str, controller: Any, lanes: int) -> dict[str, NDArray[Any]]:
+    declared: Any = getattr(controller, "initial_state", dict)()
+    state = {key: np.array(value) for key, value in declared.items()} if isinstance(declared, Mapping) else None
+    if state is None or any(value.shape[:1] != (lanes,) for value in state.values()):
+        message = f"initial_state is a mapping of arrays whose first axis is the lane ({lanes} here), not {declared!r}"
+        raise InvalidInputError("manifest", [Problem(f"controllers.{name}.class", message)])
+    return state

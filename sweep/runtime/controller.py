@@ -98,6 +98,12 @@ class ControlStep:
         inputs = {name: output.lane(lane) for name, output in self.inputs.items()}
         return ControlStep(tick=self.tick, time_s=self.time_s, inputs=inputs)
 
+    def alone(self, lane: int) -> ControlStep:
+        """The call of a batch that has this lane only, with a state of its own."""
+        inputs = {name: output.row(lane) for name, output in self.inputs.items()}
+        state = {key: value[lane : lane + 1].copy() for key, value in self.state.items()}
+        return ControlStep(tick=self.tick, time_s=self.time_s, inputs=inputs, state=state)
+
 
 class Controller(Protocol):
     """What a controller class offers."""
@@ -167,6 +173,20 @@ def as_commands(computed: Any, outputs: Mapping[str, Any]) -> Mapping[str, Any]:
     if set(computed) != set(outputs):
         raise ValueError(f"returned outputs {sorted(computed)}, expected {sorted(outputs)}")
     return computed
+
+
+def checked_commands(computed: Any, setup: ControllerSetup, *, lanes: int) -> dict[str, NDArray[np.float64]]:
+    """Commands by output id, each ``(lanes, width)``, from what a controller returned.
+
+    Raises:
+        ValueError: outputs are missing or unknown, or one has another shape.
+    """
+    commands = {n: np.asarray(v, np.float64) for n, v in as_commands(computed, setup.outputs).items()}
+    for name, values in commands.items():
+        expected = (lanes, setup.widths[name])
+        if values.shape != expected:
+            raise ValueError(f"output {name!r} has shape {values.shape}, expected (lanes, width) = {expected}")
+    return commands
 
 
 def load_controller(path: str, folder: Path | None = None) -> type[Any]:

@@ -7,7 +7,7 @@ phases' own, and every reader sees the boundary that its phase belongs to.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 def run_block(batch: InstanceBatch, block: Block) -> None:
     """Run a block for all lanes that are alive, and the controllers that are due after its last step."""
     parts, stops = batch.parts, dict[int, Stop]()
+    saved = batch.physics.save()  # P_start as the step before left it, where a lane goes back to whose first step fails
     inputs = _prepare(batch, block, stops)  # 1, 2, 3
     opening = _open(batch, block, inputs, stops)  # 4, and what force-reading Devices see in 5
     for driver in parts.drivers.values():  # 6 ActuatorApplication
@@ -33,15 +34,15 @@ def run_block(batch: InstanceBatch, block: Block) -> None:
 
     boundaries = np.empty((batch.lanes, block.length + 1, batch.context.state_width))
     boundaries[:, 0] = batch.boundary
-    saved = batch.physics.save()
-    running = _without(batch.alive, stops)
+    placed = batch.physics.save() if parts.own_devices else saved
+    running = _without(batch.alive, [lane for lane, stop in stops.items() if stop.phase < Phase.PHYSICS_STEP])
     # 7 PhysicsStep
     faults, recorded = batch.physics.advance(block, inputs, running, boundaries, batch.reading.recorded)
     _least(stops, faults, batch.alive)
 
     view = BlockView(block=block, boundaries=boundaries, inputs=inputs, alive=batch.alive, opening=opening)
     view.derived = recorded if not batch.reading.refreshed else _refreshed(recorded, opening)
-    view.whole_at_start = lambda lane: batch.physics.data(lane, saved[lane])[1]
+    view.whole_at_start = lambda lane: batch.physics.data(lane, placed[lane])[1]
     view.whole_at_stop = lambda lane: batch.physics.data(lane)[1]
     _close(batch, view, stops)  # 8 PostPhysicsSnapshot
     for device in parts.own_devices:  # 5 DeviceUpdate of Devices that may raise
@@ -121,9 +122,9 @@ def _failures(messages: Mapping[int, str], tick: int, phase: Phase) -> dict[int,
     }
 
 
-def _without(alive: NDArray[np.bool_], stops: Mapping[int, Stop]) -> NDArray[np.bool_]:
-    if not stops:
+def _without(alive: NDArray[np.bool_], lanes: Collection[int]) -> NDArray[np.bool_]:
+    if not lanes:
         return alive
     running = alive.copy()
-    running[list(stops)] = False
+    running[list(lanes)] = False
     return running

@@ -90,11 +90,12 @@ class DeferredActions:
 
     def commit(self, block: Block, inputs: BlockInputs, physics: LanePhysics, alive: NDArray[np.bool_]) -> bool:
         """DeferredActionsCommit of every tick of a block; returns whether joints were set at its first boundary."""
+        # What the block before made real is forgotten only now: where that step failed, it was not.
+        self._pending = [p for p in self._pending if p.stop > block.start or not alive[p.lane]]
         set_joints = False
         for pending in self._pending:
             if pending.tick < block.stop and alive[pending.lane]:
                 set_joints |= self._act(pending, block, inputs, physics)
-        self._pending = [p for p in self._pending if p.stop > block.stop or not alive[p.lane]]
         return set_joints
 
     def waiting(self, lane: int) -> list[PendingAction]:

@@ -19,6 +19,7 @@ import numpy as np
 from sweep.digest import bytes_id, content_id
 from sweep.errors import InvalidInputError, Problem, did_you_mean
 from sweep.plan.component import ModelAdditions
+from sweep.plan.fields import LONGEST_S, SHORTEST_TIMESTEP_S
 from sweep.plan.plan import ModelImage
 from sweep.plan.sections import ModelSpec
 from sweep.plan.units import exact_seconds
@@ -98,8 +99,11 @@ def load_image(
         files = [(name, _file_id(p)) for name, p in source_files(path)]
         source = _parse(lambda: mujoco.MjSpec.from_file(str(path)), "model.file")
     problems = _motor_problems(source, spec.motors or ())
-    if timestep is None:
-        timestep = exact_seconds(float(source.option.timestep))
+    own = float(source.option.timestep)
+    if timestep is None and not SHORTEST_TIMESTEP_S <= own <= LONGEST_S:
+        message = f"its timestep is {own:g} s; from {SHORTEST_TIMESTEP_S:g} to {LONGEST_S:g} s are allowed"
+        raise InvalidInputError("model", [*problems, Problem("model.option", message)])
+    timestep = exact_seconds(own) if timestep is None else timestep
     source.option.timestep = float(timestep)
     source.option.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_AUTORESET)
     source.compiler.discardvisual = not spec.visual

@@ -56,11 +56,14 @@ class ModelIndex:
 
     def __init__(self, model: mujoco.MjModel) -> None:
         self.model = model
+        self._names: dict[str, list[str]] = {}
 
     def names(self, kind: str) -> list[str]:
         """All names of a kind: ``body``, ``jnt``, ``geom``, ``actuator``, ``tendon``, ``site``, ``sensor``, ``eq``."""
-        count = getattr(self.model, _ELEMENTS[kind])
-        return [getattr(self.model, _ACCESSORS[kind])(i).name for i in range(count)]
+        if kind not in self._names:
+            element, count = getattr(self.model, _ACCESSORS[kind]), getattr(self.model, _ELEMENTS[kind])
+            self._names[kind] = [element(index).name for index in range(count)]
+        return self._names[kind]
 
     def joint_names(self) -> list[str]:
         """All hinge and slide joints."""

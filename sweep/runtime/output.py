@@ -52,6 +52,18 @@ class DeviceOutput:
             clock=None if self.clock is None else self.clock.lane(lane),
         )
 
+    def row(self, lane: int) -> DeviceOutput:
+        """The output of one lane, as that of a batch which has no other."""
+        rows = slice(lane, lane + 1)
+        return DeviceOutput(
+            valid=self.valid[rows],
+            values=self.values[rows],
+            acquired_tick=self.acquired_tick[rows],
+            delivered_tick=self.delivered_tick[rows],
+            index=self.index[rows],
+            clock=None if self.clock is None else self.clock.lane(lane),
+        )
+
     def substituted(self, dead: Any, by: int) -> DeviceOutput:
         """The same with lanes that are over showing another lane's sample, so that shared code meets no garbage."""
         if not dead.any():

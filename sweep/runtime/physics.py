@@ -170,7 +170,7 @@ class LanePhysics:
         if steps:
             rows = inputs.rows()[lane : lane + 1, :steps]
             self._batch.rollout(steps, control=rows, control_spec=self._spec, record=(), ids=[lane])
-        self.pose(inputs, steps, lane)
+            self.pose(inputs, steps, lane)
 
     def data(self, lane: int, row: Floats | None = None) -> tuple[mujoco.MjModel, mujoco.MjData]:
         """A private copy of a lane's model and state, derived state recomputed by mj_forward.

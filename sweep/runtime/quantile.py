@@ -87,8 +87,10 @@ _FAR_BOTTOM = (
     1.0,
 )
 
-# log(m) = 2 (s + s^3/3 + s^5/5 + ...) with s = (m - 1) / (m + 1): |s| < 0.172, so twelve terms reach 1e-19.
-_LOG_SERIES = tuple(1.0 / (2 * term + 1) for term in reversed(range(12)))
+# With f = m - 1, which is exact, and s = f / (m + 1): log(m) = 2 (s + s^3/3 + s^5/5 + ...) and 2 s = f - f s, so
+# log(m) = f - s (f - 2/3 s^2 - 2/5 s^4 - ...): what is rounded is small beside f.  |s| < 0.172, so twelve terms of the
+# series reach 1e-19.
+_LOG_SERIES = tuple(2.0 / (2 * term + 1) for term in reversed(range(1, 12)))
 _SQRT_HALF = 0.7071067811865476
 # ln 2 in two parts; the first has so few bits that its product with any exponent is exact.
 LN2_HIGH, LN2_LOW = float.fromhex("0x1.62e42fee00000p-1"), float.fromhex("0x1.a39ef35793c76p-33")
@@ -162,13 +164,17 @@ def normal_of(uniform: float) -> float:
 
 
 def log_of(x: float) -> float:
-    """Natural logarithm of a positive float, to about one ulp."""
+    """Natural logarithm of a positive float, correctly rounded but for a few in a thousand."""
     m, exponent = math.frexp(x)
     if m < _SQRT_HALF:
         m, exponent = m * 2.0, exponent - 1
-    s = (m - 1.0) / (m + 1.0)
-    series = _polynomial(_LOG_SERIES, s * s) * s * 2.0
-    return (series + exponent * LN2_LOW) + exponent * LN2_HIGH
+    f = m - 1.0
+    s = f / (m + 1.0)
+    squared = s * s
+    low = exponent * LN2_LOW - s * (f - squared * _polynomial(_LOG_SERIES, squared))
+    high = exponent * LN2_HIGH
+    total = high + f  # what this sum loses is added back
+    return total + (((high - total) + f) + low)
 
 
 def _polynomial(coefficients: Sequence[float], x: float) -> float:
@@ -221,13 +227,21 @@ def _log(x: Floats) -> Floats:
     small = m < _SQRT_HALF
     m += m * small  # doubling is exact, and adding 0 as well
     exponent -= small
-    s = (m - 1.0) / (m + 1.0)
-    series = _horner(_LOG_SERIES, s * s, np.empty_like(s))
-    series *= s
-    series *= 2.0
-    series += exponent * LN2_LOW
-    series += exponent * LN2_HIGH
-    return series
+    f = m - 1.0
+    s = f / (m + 1.0)
+    squared = s * s
+    low = _horner(_LOG_SERIES, squared, np.empty_like(s))
+    low *= squared
+    np.subtract(f, low, out=low)
+    low *= s
+    np.subtract(exponent * LN2_LOW, low, out=low)
+    high = exponent * LN2_HIGH
+    total = high + f
+    high -= total
+    high += f
+    high += low
+    total += high
+    return total
 
 
 def _ratio(top: Sequence[float], bottom: Sequence[float], x: Floats) -> Floats:

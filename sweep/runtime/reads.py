@@ -32,6 +32,12 @@ class Reads:
     fields: frozenset[str] = frozenset()
 
 
+OF_FORCES = frozenset(
+    {"act_dot", "actuator_force", "cacc", "cfrc_ext", "cfrc_int", "efc_force", "qacc", "qacc_smooth", "qfrc_actuator"}
+    | {"qfrc_constraint", "qfrc_inverse", "qfrc_smooth"}
+)
+"""MjData fields that only the full level has."""
+
 STATE_ONLY = Reads()
 """Reads qpos, qvel, act, time and controls."""
 

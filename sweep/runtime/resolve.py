@@ -15,13 +15,12 @@ from sweep.plan.component import ModelAdditions
 from sweep.plan.components import AnyComponent
 from sweep.plan.custom import UserClassSpec
 from sweep.plan.files import FileImage, FileReader, Files
-from sweep.plan.manifest import Manifest, grid_problems, load_manifest
+from sweep.plan.manifest import Manifest, grid_problems, load_manifest, stated_grid
 from sweep.plan.metric import MetricSpec
 from sweep.plan.parts import PartMemo
 from sweep.plan.plan import ModelImage, Plan
 from sweep.plan.problems import unknown_name
 from sweep.plan.sections import ControllerSpec, ModelEdit, ModelSpec, ReferenceSpec, RuntimeSpec
-from sweep.plan.units import exact_seconds
 from sweep.plan.variant import with_parameters
 from sweep.runtime.components import live_class
 from sweep.runtime.controller import load_controller
@@ -82,14 +81,15 @@ class Resolver:
         return Plan.of(manifest, model.grid, model.image, files, self._memo)
 
     def _model(self, manifest: Manifest) -> _Compiled:
-        stated = manifest.runtime.timestep_s
+        stated, folder = self._memo.of(stated_grid, "runtime", manifest.runtime), manifest.folder
         source, text = self._memo.of(_source, "model", manifest.model)
         additions = [added for added in manifest.additions if added != ModelAdditions()]
-        key = (text, str(manifest.folder), repr(stated), repr(additions))
+        key = (text, str(folder), str(stated), repr(additions))
         if key not in self._models:
-            asked = None if stated is None else exact_seconds(stated)
-            image, timestep = load_image(source, manifest.folder, asked, additions)
-            self._models[key] = _Compiled(image, ModelIndex(open_model(image)), Grid(timestep))
+            image, timestep = load_image(source, folder, None if stated is None else stated.timestep, additions)
+            # Where the document states the grid it is this object, so that what is known of it need not be found again.
+            grid = Grid(timestep) if stated is None else stated
+            self._models[key] = _Compiled(image, ModelIndex(open_model(image)), grid)
         return self._models[key]
 
 
@@ -101,8 +101,9 @@ def _source(_: str, spec: ModelSpec) -> tuple[ModelSpec, str]:
 
 def _model_problems(manifest: Manifest, index: ModelIndex, memo: PartMemo) -> list[Problem]:
     problems: list[Problem] = []
+    folder = manifest.folder
     for name, spec in manifest.components.items():
-        problems += memo.of(_component_problems, name, spec, index, manifest.folder)
+        problems += memo.of(_component_problems, name, spec, index, folder)
     for name, reference in manifest.references.items():
         problems += memo.of(_reference_problems, name, reference, index)
     for name, metric in manifest.metrics.items():

@@ -36,6 +36,7 @@ class Sight:
             controls=None,
             fields=self._fields(view.opening, view, lane, row),
             whole=partial(view.whole_at_start, lane) if self._reads is EVERYTHING and view.whole_at_start else None,
+            forces=self._reads.level is StateLevel.FULL,
         )
 
     def completed(self, view: BlockView, lane: int, step: int) -> Boundary:
@@ -48,6 +49,7 @@ class Sight:
             controls=view.controls[lane, row],
             fields=self._fields(view.closing, view, lane, row + 1),
             whole=partial(view.whole_at_stop, lane) if self._reads is EVERYTHING and view.whole_at_stop else None,
+            forces=self._reads.level is StateLevel.FULL,
         )
 
     def _fields(

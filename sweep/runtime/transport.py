@@ -14,6 +14,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
+_FEW = 1024
+"""Samples that there is room for from the start, if as many can be under way."""
+
 
 class SampleQueue:
     """Samples of many lanes between acquisition and delivery, and the one that is visible.
@@ -33,6 +36,7 @@ class SampleQueue:
         # own journey, so there are no more of them than can be under way.
         self._kept = (2 if overtaking else 1) * in_flight + 1
         self._pushed = np.zeros(lanes, np.int64)
+        self._sent_at_most = 0  # by any lane
         self._rows = np.arange(lanes)  # of each lane's first slot
         self._pushed_by_all = 0  # as long as all lanes push alike
         self._even = True
@@ -53,8 +57,11 @@ class SampleQueue:
             sent: ``(lanes, samples)`` which of them are each lane's, and not lost; None means all.
         """
         samples = values.shape[1]
-        if self._kept + samples > self._capacity:
-            self._resize(self._kept + 2 * samples)
+        # No more can be under way than were sent: a latency beyond any episode costs no memory before its time.
+        needed = min(self._kept, self._sent_at_most) + samples
+        if needed > self._capacity:
+            self._resize(min(self._kept, max(2 * needed, _FEW)) + 2 * samples)
+        self._sent_at_most += samples
         if sent is None and self._even:
             place = self._place(samples)
             self._values[:, place] = values

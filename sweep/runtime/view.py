@@ -28,6 +28,7 @@ class Boundary:
         controls: the controls of the step that led here; None for a Device, which does not see them.
         fields: the declared MjData fields.
         whole: makes a private MjData with everything computed, for a reader that declared nothing.
+        forces: whether what depends on forces is among the fields.
     """
 
     tick: int
@@ -36,6 +37,7 @@ class Boundary:
     controls: Floats | None
     fields: Mapping[str, NDArray[Any]]
     whole: Callable[[], mujoco.MjData] | None
+    forces: bool = False
 
 
 class MujocoReadView:
@@ -98,7 +100,13 @@ class MujocoReadView:
         return float(self.qvel[self._index.qvel([joint])[0]])
 
     def sensor(self, name: str) -> Floats:
-        """What one of the model's sensors reads; needs ``sensordata``."""
+        """What one of the model's sensors reads; needs ``sensordata``, of a force or an acceleration at the full level.
+
+        Raises:
+            UndeclaredReadError: it depends on forces, and the component declared a lower level.
+        """
+        if not self._alive().forces and self._index.needs_forces(name):
+            raise UndeclaredReadError(f"{name!r} depends on forces; say StateLevel.FULL in the class's reads")
         return self.field("sensordata")[self._index.sensor_columns([name])]
 
     def body_position(self, name: str) -> Floats:

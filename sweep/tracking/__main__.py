@@ -1,6 +1,6 @@
-"""``python -m sweep.tracking LEDGER --uri URI --experiment NAME``: the syncer process.
+"""``python -m sweep.tracking DIR --experiment NAME``: the syncer process; ``MLFLOW_TRACKING_URI`` says where to.
 
-Exit codes: 0 everything is mirrored, 2 asked wrong, 3 MLflow could not be reached (one line on stderr says why).
+Exit codes: 0 everything is mirrored, 2 asked wrong, 3 MLflow could not be reached (the last line on stderr says why).
 """
 
 from __future__ import annotations
@@ -12,26 +12,37 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sweep.errors import SweepError, TrackingError
+from sweep.tracking.destination import Destination
 from sweep.tracking.environment import quiet
 from sweep.tracking.process import UNREACHABLE
 
+NICENESS = 10
+"""Physics comes first."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Follow one ledger; returns the exit code."""
+    """Follow one ledger, or mirror it once; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m sweep.tracking", description="Mirror a sweep's ledger to MLflow.")
-    parser.add_argument("ledger", type=Path, help="ledger.sqlite, or its folder")
-    parser.add_argument("--uri", required=True, help="MLflow's tracking URI")
+    parser.add_argument("folder", type=Path, help="a sweep's folder, or its ledger")
     parser.add_argument("--experiment", required=True)
     parser.add_argument("--artifacts", help="where a new experiment keeps artifacts; the server's choice otherwise")
+    parser.add_argument("--once", action="store_true", help="mirror what there is now, and follow no driver")
     chosen = parser.parse_args(arguments)
+    uri = os.environ.get("MLFLOW_TRACKING_URI") or parser.error("MLFLOW_TRACKING_URI is not set")
     quiet()
-    os.nice(10)  # physics comes first
-    from sweep.tracking.syncer import follow
+    os.nice(NICENESS)
+    from sweep.tracking.mirror import sync
+    from sweep.tracking.syncer import complain, follow
 
+    destination = Destination(uri=uri, experiment=chosen.experiment, artifacts=chosen.artifacts)
     try:
-        follow(chosen.ledger, chosen.uri, chosen.experiment, artifacts=chosen.artifacts)
-    except TrackingError:
-        return UNREACHABLE  # the syncer has said it
+        if chosen.once:
+            sync(chosen.folder, destination)
+        else:
+            follow(chosen.folder, destination)
+    except TrackingError as error:
+        complain(error)
+        return UNREACHABLE
     except SweepError as error:
         sys.stderr.write(f"{error}\n")
         return 2

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import fcntl
-import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from analysis.comparison import Comparison
+from analysis.comparison import CellSummary, Comparison
 from analysis.contrast import compare_cells
-from analysis.frame import frame
 from analysis.source import Sweep, read
-from sweep.errors import TrackingError
 from sweep.results import Ledger
-from sweep.tracking.environment import quiet
-from sweep.tracking.names import metric_bases
-from sweep.tracking.process import artifact_root
-from sweep.tracking.rows import RUNNING, RunRow, cell_row, sweep_id, sweep_status
-from sweep.tracking.text import NOTE, documents, parent_tags, write_parquet
+from sweep.tracking.advice import MidwayError, reachable
+from sweep.tracking.destination import Destination
+from sweep.tracking.documents import Documents
+from sweep.tracking.notes import sweep_note
+from sweep.tracking.rows import RUNNING, cell_row, cell_status, sweep_row, sweep_status
+from sweep.tracking.store import Store
+from sweep.tracking.tags import PARENT, common_tags, experiment_tags, sweep_id, sweep_tags
 
-FINGERPRINT = "sweep.fingerprint"
-"""Tag that is written last: what does not carry the right one is sent again."""
+LOCK_NAME = "tracking.lock"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,9 +33,9 @@ class SyncReport:
         experiment_id: where.
         parent_id: the sweep's run.
         created: runs made.
-        updated: runs that changed.
+        updated: runs that were there and changed.
         unchanged: runs that were right already.
-        waiting: cells that are not mirrored yet, because runs of theirs are still going.
+        waiting: cells that have runs without a record.
         state: the parent's state.
     """
 
@@ -50,199 +48,97 @@ class SyncReport:
     state: str
 
 
-def sync(ledger: Path | str, uri: str, experiment: str, *, artifacts: str | None = None) -> SyncReport:
+def sync(ledger: Path | str, destination: Destination, *, live: bool = True) -> SyncReport:
     """Mirror the ledger as it is now.
 
     Args:
         ledger: a sweep folder or its ledger file; a driver may be writing it.
-        uri: MLflow's tracking URI, explicit.
-        experiment: the experiment's name; made if it does not exist.
-        artifacts: where a new experiment keeps its artifacts; None means beside an SQLite database, or as the
-            server decides.
+        destination: which MLflow, which experiment; that is made if it does not exist.
+        live: whether cells are shown too while runs of theirs are still to come.
 
     Raises:
         LedgerError: there is no readable ledger.
         TrackingError: MLflow could not be reached, or refused.
     """
     with Ledger.open(ledger, read_only=True) as opened:
-        # The state is read first: what is committed after it is the next round's.
-        state, session = opened.state, opened.session()
-        sweep = read(opened.path)
-    provenance = {**sweep.header.provenance, **(session.provenance if session else {})}
-    with _reachable(uri):
-        return _Mirror(uri, experiment, artifacts or artifact_root(uri), sweep).send(state, provenance)
+        path, header = opened.path, opened.header
+    with _alone(path.parent / LOCK_NAME):
+        # MLflow first, because it may not be there, and reading a large ledger takes a while.
+        with reachable(destination.uri):
+            store = Store(destination, sweep_id(header), experiment_tags(header))
+        with reachable(destination.uri, MidwayError):
+            return _Pass(store, path, live=live).send()
 
 
-@contextmanager
-def _reachable(uri: str) -> Iterator[None]:
-    """Every failure of MLflow, its database or its network as one :class:`TrackingError` in a line."""
-    quiet()
-    from mlflow.exceptions import MlflowException
-    from sqlalchemy.exc import SQLAlchemyError
-
-    try:
-        yield
-    except (MlflowException, SQLAlchemyError, OSError) as error:
-        reason = " ".join(str(error).split())[:300]
-        raise TrackingError(f"MLflow at {uri} could not be used: {reason}") from error
-
-
-@contextmanager
-def _alone(uri: str) -> Iterator[None]:
-    """One syncer at a time: two that make a new SQLite database at once break each other's migrations."""
-    if not uri.startswith("sqlite:///"):
-        yield
-        return
-    lock = Path(uri.removeprefix("sqlite:///").partition("?")[0] + ".lock")
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    with lock.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
-class _Mirror:
+class _Pass:
     """One pass over one sweep."""
 
-    def __init__(self, uri: str, experiment: str, artifacts: str | None, sweep: Sweep) -> None:
-        from mlflow import MlflowClient
+    def __init__(self, store: Store, path: Path, *, live: bool) -> None:
+        with Ledger.open(path, read_only=True) as ledger:
+            # The state is read first: what is committed after it is the next round's.
+            self._state, session = ledger.state, ledger.session()
+        self._store = store
+        self._live = live
+        self._sweep: Sweep = read(path)
+        self._provenance: dict[str, Any] = {
+            **self._sweep.header.provenance,
+            **(session.provenance if session else {}),
+        }
+        self._comparison: Comparison = compare_cells(self._sweep)
+        self._documents = Documents(self._sweep, self._comparison, self._provenance)
 
-        self._client = MlflowClient(tracking_uri=uri)
-        self._sweep = sweep
-        self._id = sweep_id(sweep)
-        with _alone(uri):
-            self._experiment = self._experiment_id(experiment, artifacts)
-        self._runs = self._existing()
-        self._created: set[str] = set()
-        self._updated = self._unchanged = 0
-
-    def send(self, state: str, provenance: Mapping[str, Any]) -> SyncReport:
+    def send(self) -> SyncReport:
         """Parent first, so that children have one; its final state last, so that nothing is claimed too early."""
-        comparison = compare_cells(self._sweep)
-        tags = parent_tags(self._sweep, comparison, provenance, sweep_id=self._id)
-        parent_id = self._open_parent(tags, running=state == "running")
-        common = {k: v for k, v in tags.items() if k not in (NOTE, "sweep.headline")}
-        statuses: list[str] = []
+        sweep, comparison, store = self._sweep, self._comparison, self._store
+        common = common_tags(sweep, self._provenance)
+        note = sweep_note(comparison, sweep.header.scene, self._provenance)
+        tags = {**common, **sweep_tags(comparison, note)}
+        parent_id = store.run_id(sweep_row(sweep, tags, RUNNING))
+        if not self._is_over:
+            store.deliver(sweep_row(sweep, tags, RUNNING), dict)
         for cell in comparison.cells:
-            if cell.n and (state != "running" or cell.n == cell.planned):
-                row = cell_row(self._sweep, comparison, cell, over=state != "running")
-                row = replace(row, tags={**common, **row.tags, "mlflow.parentRunId": parent_id})
-                self._send(cell.cell_id, row, partial(self._attach_replicates, cell.cell_id))
-                statuses.append(row.status)
-        waiting = len(comparison.cells) - len(statuses)
-        status = sweep_status(statuses, state=state, complete=waiting == 0)
-        if status != RUNNING:
-            row = replace(_parent_row(self._sweep, tags), status=status)
-            self._send("", row, partial(self._attach_documents, comparison, provenance))
+            if self._is_due(cell):
+                row = cell_row(sweep, comparison, cell, {**common, PARENT: parent_id}, is_over=self._is_over)
+                store.deliver(row, partial(self._documents.of_cell, cell.cell_id))
+        statuses = [cell_status(cell, is_over=self._is_over) for cell in comparison.cells if cell.n]
+        waiting = sum(cell.n < cell.planned for cell in comparison.cells)
+        status = sweep_status(statuses, state=self._state, is_complete=waiting == 0)
+        if self._is_over:
+            store.deliver(sweep_row(sweep, tags, status), self._documents.of_sweep)
+        store.finish()
         return SyncReport(
-            experiment_id=self._experiment,
+            experiment_id=store.experiment_id,
             parent_id=parent_id,
-            created=len(self._created),
-            updated=self._updated,
-            unchanged=self._unchanged,
+            created=store.created,
+            updated=store.updated,
+            unchanged=store.unchanged,
             waiting=waiting,
             state=status,
         )
 
-    def _experiment_id(self, name: str, artifacts: str | None) -> str:
-        from mlflow.entities import LifecycleStage
-        from mlflow.exceptions import MlflowException
+    @property
+    def _is_over(self) -> bool:
+        return self._state != "running"
 
-        found = self._client.get_experiment_by_name(name)
-        if found is None:
-            bases = list(metric_bases(self._sweep.header.metrics).values())
-            tags = {"mlflow.experiment.primaryMetric.name": f"{bases[0]}/mean"} if bases else {}
-            try:
-                return str(self._client.create_experiment(name, artifact_location=artifacts, tags=tags))
-            except MlflowException:  # another syncer may have made it in between
-                found = self._client.get_experiment_by_name(name)
-                if found is None:
-                    raise
-        if found.lifecycle_stage != LifecycleStage.ACTIVE:
-            raise TrackingError(f"MLflow's experiment {name!r} was deleted; restore it there or choose another name.")
-        return str(found.experiment_id)
+    def _is_due(self, cell: CellSummary) -> bool:
+        """Whether a cell's run should say something new.
 
-    def _existing(self) -> dict[str, Any]:
-        """cell_id (empty for the parent) to its run.
-
-        A creation whose answer was lost on the way leaves a second run behind (creating is not idempotent, and
-        clients retry); the one that has been filled is kept.
+        While runs of it are going on, that is when twice as many have a record as it speaks of: so often for a first
+        look, and at most a handful of times in all.
         """
-        runs: dict[str, Any] = {}
-        token = None
-        query = f"tags.`sweep.id` = '{self._id}'"
-        while True:
-            page = self._client.search_runs([self._experiment], query, max_results=1000, page_token=token)
-            for run in page:
-                key = run.data.tags.get("sweep.cell", "")
-                ghost = run
-                if key not in runs or (FINGERPRINT in run.data.tags and FINGERPRINT not in runs[key].data.tags):
-                    ghost, runs[key] = runs.get(key), run
-                if ghost is not None:
-                    self._client.delete_run(ghost.info.run_id)
-            token = page.token
-            if not token:
-                return runs
-
-    def _open_parent(self, tags: Mapping[str, str], *, running: bool) -> str:
-        run = self._run("", _parent_row(self._sweep, tags))
-        if running and run.info.status != RUNNING:
-            self._client.update_run(run.info.run_id, status=RUNNING)
-        return str(run.info.run_id)
-
-    def _run(self, key: str, row: RunRow) -> Any:
-        if key not in self._runs:
-            self._runs[key] = self._client.create_run(
-                self._experiment, start_time=row.started_ms, tags=dict(row.tags), run_name=row.name
-            )
-            self._created.add(key)
-        return self._runs[key]
-
-    def _send(self, key: str, row: RunRow, attach: Callable[[str, Path], None]) -> None:
-        from mlflow.entities import Metric, Param, RunTag
-
-        run = self._run(key, row)
-        run_id = run.info.run_id
-        if run.data.tags.get(FINGERPRINT) == row.fingerprint and run.info.status == row.status:
-            self._unchanged += 1
-            return
-        self._client.log_batch(
-            run_id,
-            metrics=[Metric(name, value, row.ended_ms, 0) for name, value in row.metrics.items()],
-            params=[Param(name, value) for name, value in row.params.items()],
-            tags=[RunTag(name, value) for name, value in row.tags.items()],
-        )
-        with tempfile.TemporaryDirectory() as folder:
-            attach(run_id, Path(folder))
-        if row.status == RUNNING:
-            self._client.update_run(run_id, status=RUNNING)
-        else:
-            self._client.set_terminated(run_id, row.status, end_time=row.ended_ms)
-        self._client.set_tag(run_id, FINGERPRINT, row.fingerprint)
-        self._updated += key not in self._created
-
-    def _attach_replicates(self, cell_id: str, run_id: str, folder: Path) -> None:
-        path = write_parquet(frame(self._sweep, cell_id), folder / "replicates.parquet")
-        self._client.log_artifact(run_id, str(path))
-
-    def _attach_documents(
-        self, comparison: Comparison, provenance: Mapping[str, Any], run_id: str, folder: Path
-    ) -> None:
-        path = write_parquet(frame(self._sweep), folder / "runs.parquet")
-        self._client.log_artifact(run_id, str(path))
-        for name, text in documents(self._sweep, comparison, provenance).items():
-            self._client.log_text(run_id, text, name)
+        if not cell.n or cell.cell_id not in self._sweep.commits:  # or its first record came just now
+            return False
+        if self._is_over or cell.n == cell.planned:
+            return True
+        known = self._store.metrics(cell.cell_id)
+        counted = sum(value for name, value in known.items() if name.startswith("outcomes/"))
+        return self._live and (self._store.status(cell.cell_id) != RUNNING or cell.n >= 2 * counted)
 
 
-def _parent_row(sweep: Sweep, tags: Mapping[str, str]) -> RunRow:
-    times = [time for span in sweep.commits.values() for time in span]
-    if sweep.began_ms is not None:
-        times.append(sweep.began_ms)
-    return RunRow(
-        name=sweep.header.name,
-        status=RUNNING,
-        started_ms=min(times, default=0),
-        ended_ms=max(times, default=0),
-        params={},
-        metrics={},
-        tags=tags,
-    )
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """One pass over a sweep at a time: two would both make the runs that neither finds."""
+    with ExitStack() as stack:
+        with suppress(OSError):  # a folder that cannot be written: whoever reads there is most likely alone
+            fcntl.flock(stack.enter_context(path.open("w")), fcntl.LOCK_EX)
+        yield

@@ -17,9 +17,9 @@ DIGEST = 4
 
 
 def clean(name: str) -> str:
-    """``name`` with only the characters that MLflow allows and its box plot can split."""
-    text = re.sub(r"[^0-9A-Za-z_./ ]+", "_", name).strip("/ .")
-    return re.sub(r"/{2,}", "/", text) or "_"
+    """``name`` with only the characters that MLflow allows and its box plot can split, as a path without dots."""
+    steps = re.sub(r"[^0-9A-Za-z_./ ]+", "_", name).split("/")
+    return "/".join(step for step in (step.strip(" .") for step in steps) if step) or "_"
 
 
 def shorten(name: str, longest: int = LONGEST) -> str:

@@ -1,146 +1,151 @@
-"""Where MLflow is, and the process that feeds it; MLflow itself is not imported here."""
+"""The process that feeds MLflow; MLflow itself is not imported here."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
-import sweep
-from sweep.errors import TrackingError
-from sweep.tracking.environment import SWITCHES
+from sweep.tracking.destination import Destination
+from sweep.tracking.environment import child_environment
 
 LOG = "tracking.log"
 """The syncer's stderr, in the sweep's folder."""
 
 UNREACHABLE = 3
-
-
-def resolve_uri(asked: str | None, environment: str | None, output: Path | str) -> str:
-    """The tracking URI, always explicit: as asked, else ``MLFLOW_TRACKING_URI``, else a database beside the sweeps.
-
-    Args:
-        asked: ``tracking.uri``.
-        environment: the value of ``MLFLOW_TRACKING_URI``.
-        output: the folder of all sweeps.
-
-    Raises:
-        TrackingError: it names MLflow's file store, which MLflow no longer supports.
-    """
-    uri = asked or environment
-    if not uri:
-        return f"sqlite:///{Path(output).absolute()}/mlflow.db"
-    if ("://" not in uri and uri != "databricks") or uri.startswith("file:"):
-        raise TrackingError(
-            f"MLflow no longer takes a folder as its store ({uri}); use sqlite:///path/mlflow.db or a server's address."
-        )
-    return uri
-
-
-def artifact_root(uri: str, output: Path | str | None = None) -> str | None:
-    """Where a new experiment keeps its artifacts, as a URI; None where a server decides.
-
-    That is ``mlartifacts`` in ``output``, or beside an SQLite database; MLflow's own choice would be ``./mlruns``
-    in whatever directory the syncer happens to run.
-    """
-    if uri.startswith("sqlite:///") and output is None:
-        output = Path(uri.removeprefix("sqlite:///").partition("?")[0]).parent
-    if output is None or uri.startswith(("http://", "https://", "databricks")):
-        return None
-    return (Path(output).absolute() / "mlartifacts").as_uri()
+RECOVERED = "MLflow answers again."
+"""What the syncer says after it has complained."""
 
 
 class SyncerProcess:
-    """A running syncer."""
+    """A syncer, running, over, or not even started: MLflow's troubles are told, never raised.
 
-    def __init__(self, process: subprocess.Popen[bytes], uri: str, log: Path) -> None:
+    Attributes:
+        destination: where it writes.
+    """
+
+    def __init__(
+        self,
+        destination: Destination,
+        folder: Path,
+        process: subprocess.Popen[bytes] | None = None,
+        problem: str = "",
+    ) -> None:
+        self.destination = destination
+        self._folder = folder
         self._process = process
-        self._uri = uri
-        self._log = log
+        self._problem = problem
+        self._told = ""
 
     @property
-    def pid(self) -> int:
-        """Its process."""
-        return self._process.pid
+    def pid(self) -> int | None:
+        """Its process; None if there is none."""
+        return self._process.pid if self._process is not None else None
 
     @property
     def uri(self) -> str:
-        """Where it writes."""
-        return self._uri
+        """Where it writes, without a password."""
+        return self.destination.shown
 
     def poll(self) -> int | None:
         """Its exit code; None while it runs."""
-        return self._process.poll()
+        return self._process.poll() if self._process is not None else UNREACHABLE
 
     def wait(self, timeout: float | None = None) -> int | None:
         """Wait until it is done, ``timeout`` seconds at most; its exit code, None if it still runs."""
-        try:
-            return self._process.wait(timeout)
-        except subprocess.TimeoutExpired:
-            return None
+        with suppress(subprocess.TimeoutExpired):
+            if self._process is not None:
+                self._process.wait(timeout)
+        return self.poll()
 
     def stop(self, patience_s: float = 5.0) -> None:
         """End it; what it has not mirrored, a later sync will."""
-        if self.poll() is None:
+        if self._process is not None and self.poll() is None:
             self._process.terminate()
             if self.wait(patience_s) is None:
                 self._process.kill()
                 self._process.wait()
 
     @property
-    def complaint(self) -> str:
-        """Its last line on stderr; empty if it has none."""
+    def trouble(self) -> str:
+        """What keeps it from MLflow at present, in a sentence; empty if nothing does."""
+        if self._problem:
+            return self._problem
         try:
-            lines = self._log.read_text(errors="replace").strip().splitlines()
+            lines = (self._folder / LOG).read_text(errors="replace").strip().splitlines()
         except OSError:
             return ""
-        return lines[-1] if lines else ""
+        return lines[-1] if lines and lines[-1] != RECOVERED else ""
 
-    def describe(self) -> str:
-        """One line for people."""
-        code = self.poll()
-        if code is None:
-            return f"{self.complaint}; trying again" if self.complaint else f"MLflow is being fed: {self._uri}"
+    def news(self) -> str:
+        """The trouble, the first time that anyone asks; empty from then on."""
+        if self._told or not (trouble := self.trouble):
+            return ""
+        self._told = trouble
+        return f"{trouble} The sweep goes on; MLflow gets the rest when it answers."
+
+    def describe(self, *, is_told: bool | None = None) -> str:
+        """Where it stands, in a line for people.
+
+        Args:
+            is_told: whether they have read its trouble already; by default whether :meth:`news` gave it out.
+        """
+        code, later = self.poll(), f"python -m sweep sync {_shown(self._folder)}"
         if code == 0:
-            return f"MLflow is up to date: {self._uri}"
-        said = self.complaint or f"the MLflow syncer ended with code {code}"
-        return f"{said} Nothing is lost: python -m sweep sync {self._log.parent} sends it later."
+            return f"MLflow is up to date: {self.uri}"
+        if code is None:
+            goes_on = f"MLflow is still being fed: {self.uri}. Process {self.pid} goes on alone"
+            return f"{goes_on}; should it not get through: {later}"
+        is_told = bool(self._told) if is_told is None else is_told
+        trouble = self.trouble or f"The process that feeds MLflow ended with code {code}."
+        return f"{'MLflow is behind.' if is_told else trouble} Nothing is lost, {later} completes it."
 
 
-def start_syncer(ledger: Path | str, uri: str, experiment: str, *, artifacts: str | None = None) -> SyncerProcess:
-    """Start the syncer of a ledger; the driver has called ``Ledger.begin`` before, or it is a sweep that is over.
+def start_syncer(folder: Path | str, destination: Destination, *, once: bool = False) -> SyncerProcess:
+    """Start the syncer of a sweep; its driver has called ``Ledger.begin`` before, or it is a sweep that is over.
 
-    It has a session of its own, so that Ctrl-C reaches the driver only: the syncer ends by itself after it.
+    It has a session of its own, so that Ctrl-C reaches the driver only: the syncer ends by itself after it.  A
+    syncer that cannot be started is one that has a trouble to tell; no sweep stops for it.
 
-    Raises:
-        TrackingError: the process cannot be started.
+    Args:
+        folder: the sweep's.
+        destination: where it sends it; noted in the folder.
+        once: mirror what there is now, rather than follow the driver.
     """
-    ledger = Path(ledger).absolute()
-    folder = ledger if ledger.is_dir() else ledger.parent
-    command = [sys.executable, "-m", "sweep.tracking", str(ledger), "--uri", uri, "--experiment", experiment]
-    command += ["--artifacts", artifacts] if artifacts else []
+    folder = Path(folder).absolute()
+    destination.keep(folder)
+    command = [sys.executable, "-m", "sweep.tracking", str(folder), "--experiment", destination.experiment]
+    command += ["--artifacts", destination.artifacts] if destination.artifacts else []
+    command += ["--once"] if once else []
     try:
-        with open(folder / LOG, "wb") as log:
+        with _new_log(folder) as log:
             process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=log,
-                env=child_environment(os.environ),
+                # Not among the words of the command, which everyone on this machine can read: it may hold a password.
+                env={**child_environment(os.environ), "MLFLOW_TRACKING_URI": destination.uri},
                 start_new_session=True,
             )
     except OSError as error:
-        raise TrackingError(f"The MLflow syncer could not be started: {error.strerror}.") from error
-    return SyncerProcess(process, uri, folder / LOG)
+        problem = f"The process that feeds MLflow could not be started: {error.strerror}."
+        return SyncerProcess(destination, folder, problem=problem)
+    return SyncerProcess(destination, folder, process)
 
 
-def child_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """The syncer's environment: this package importable, bytecode cached, telemetry off, few retries."""
-    child = {**SWITCHES, **environment}
-    child.pop("PYTHONDONTWRITEBYTECODE", None)  # without cached bytecode importing MLflow takes 10 s
-    root = str(Path(sweep.__file__).parents[1])
-    child["PYTHONPATH"] = os.pathsep.join(filter(None, (root, environment.get("PYTHONPATH", ""))))
-    child["PYTHONWARNINGS"] = "ignore"
-    return child
+def _new_log(folder: Path) -> IO[bytes]:
+    """A new file under the log's name, so that an earlier syncer that is still at it keeps its own."""
+    with suppress(OSError):
+        (folder / LOG).unlink(missing_ok=True)
+        return (folder / LOG).open("xb")
+    return open(os.devnull, "wb")  # a folder that cannot be written: the exit code has to say it
+
+
+def _shown(folder: Path) -> str:
+    """A folder as people type it: relative where that is shorter."""
+    relative = os.path.relpath(folder)
+    return str(folder) if relative.startswith("..") else relative

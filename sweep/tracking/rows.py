@@ -11,12 +11,19 @@ from typing import Any
 from analysis.comparison import CellSummary, Comparison
 from analysis.contrast import summary_means
 from analysis.source import Sweep
-from sweep.digest import canonical_json, content_id
+from sweep.digest import content_id
 from sweep.results import RunRecord, Status
 from sweep.tracking.names import LONGEST, metric_bases, unique
+from sweep.tracking.notes import cell_note
+from sweep.tracking.tags import NOTE, cell_tags
 
-LONGEST_TAG = 8000
 FINISHED, FAILED, KILLED, RUNNING = "FINISHED", "FAILED", "KILLED", "RUNNING"
+
+LONGEST_PARAM = 500
+"""MLflow's column of values [characters] in its older databases."""
+
+LONGEST_NAME = 250
+"""MLflow's column of run names [characters]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +31,7 @@ class RunRow:
     """One MLflow run as it should be.
 
     Attributes:
+        key: the cell's id; empty for the sweep's own run.
         name: ``mlflow.runName``.
         status: one of MLflow's states.
         started_ms: first commit [ms since 1970].
@@ -33,13 +41,14 @@ class RunRow:
         tags: ``mlflow.*`` and ``sweep.*``.
     """
 
+    key: str
     name: str
     status: str
     started_ms: int
     ended_ms: int
+    tags: Mapping[str, str]
     params: Mapping[str, str]
     metrics: Mapping[str, float]
-    tags: Mapping[str, str]
 
     @property
     def fingerprint(self) -> str:
@@ -48,72 +57,91 @@ class RunRow:
         return content_id([dict(f) if isinstance(f, Mapping) else f for f in fields])
 
 
-def sweep_id(sweep: Sweep) -> str:
-    """Which sweep folder: digest of everything its header says (the time of its creation among it)."""
-    return content_id(sweep.header.to_json())
+def sweep_row(sweep: Sweep, tags: Mapping[str, str], status: str) -> RunRow:
+    """The run of the sweep itself, the parent of its cells; what it counts is in them."""
+    times = [time for span in sweep.commits.values() for time in span]
+    if sweep.began_ms is not None:
+        times.append(sweep.began_ms)
+    return RunRow(
+        key="",
+        name=sweep.header.name[:LONGEST_NAME],
+        status=status,
+        started_ms=min(times, default=0),
+        ended_ms=max(times, default=0),
+        tags=tags,
+        params={},
+        metrics={},
+    )
 
 
-def cell_row(sweep: Sweep, comparison: Comparison, cell: CellSummary, *, over: bool) -> RunRow:
+def cell_row(
+    sweep: Sweep, comparison: Comparison, cell: CellSummary, common: Mapping[str, str], *, is_over: bool
+) -> RunRow:
     """The child run of one cell.
 
     The timestamp is the last commit of the cell or of its baseline, since ``delta_vs_baseline`` rests on both
     and MLflow keeps the larger of two values with equal timestamps.
+
+    Args:
+        sweep: the sweep.
+        comparison: of its cells.
+        cell: one of them, with a record at least.
+        common: tags that all cells share.
+        is_over: whether no driver is at it.
     """
     records = [sweep.records[cell.cell_id][seed] for seed in sorted(sweep.records[cell.cell_id])]
     first, last = sweep.commits[cell.cell_id]
     if cell.contrast is not None and cell.contrast.against in sweep.commits:
         last = max(last, sweep.commits[cell.contrast.against][1])
+    note = cell_note(comparison, cell, sweep.header.name, records[0].run_id)
     return RunRow(
-        name=_cell_name(sweep, cell),
-        status=cell_status(cell, over=over),
+        key=cell.cell_id,
+        name=cell_name(comparison, cell),
+        status=cell_status(cell, is_over=is_over),
         started_ms=first,
         ended_ms=last,
-        params=_params(sweep, cell),
+        tags={**common, **cell_tags(cell, records), NOTE: note},
+        params=_params(comparison, cell),
         metrics=_metrics(comparison, cell, records),
-        tags={
-            "sweep.cell": cell.cell_id,
-            "sweep.streams": streams_tag(records),
-            "sweep.seeds": seeds_tag([record.seed for record in records]),
-            **_fault_tag(cell),
-        },
     )
 
 
-def cell_status(cell: CellSummary, *, over: bool) -> str:
+def cell_status(cell: CellSummary, *, is_over: bool) -> str:
     """FAILED if nothing completed or ended, or something was lost; KILLED if the sweep stopped before it was done."""
     answered = cell.outcomes.get("completed", 0) + cell.outcomes.get("ended", 0)
     unanswered = cell.planned - cell.n
-    if unanswered and not over:
+    if unanswered and not is_over:
         return RUNNING
     if unanswered or cell.outcomes.get("cancelled"):
         return KILLED
     return FAILED if cell.outcomes.get("lost") or not answered else FINISHED
 
 
-def sweep_status(statuses: Sequence[str], *, state: str, complete: bool) -> str:
+def sweep_status(statuses: Sequence[str], *, state: str, is_complete: bool) -> str:
     """The parent's: RUNNING while the driver lives, KILLED if it stopped early, FAILED if every cell did."""
     if state == "running":
         return RUNNING
-    if not complete or KILLED in statuses or state == "interrupted":
+    if not is_complete or KILLED in statuses or state != "finished":
         return KILLED
     return FAILED if statuses and all(status == FAILED for status in statuses) else FINISHED
 
 
-def _cell_name(sweep: Sweep, cell: CellSummary) -> str:
-    swept = [f"{key}={_bare(cell.values.get(key))}" for key in sweep.swept]
-    return ", ".join(swept) or cell.label or "nominal"
+def cell_name(comparison: Comparison, cell: CellSummary) -> str:
+    """``latency=0.005, mass_scale=1.2``: the parameters, as they were swept."""
+    swept = [f"{key}={_bare(cell.values.get(key))}" for key in comparison.swept]
+    name = ", ".join(swept) or cell.label or "nominal"
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 20]}... {cell.cell_id}"
 
 
-def _params(sweep: Sweep, cell: CellSummary) -> dict[str, str]:
-    names = unique(sweep.swept)
-    return {names[key]: _bare(cell.values.get(key)) for key in sweep.swept}
+def _params(comparison: Comparison, cell: CellSummary) -> dict[str, str]:
+    names = unique(comparison.swept)
+    return {names[key]: _bare(cell.values.get(key)) for key in comparison.swept}
 
 
 def _bare(value: Any) -> str:
     """A number as JavaScript's parseFloat reads it; anything else as short JSON."""
-    if isinstance(value, str):
-        return value
-    return repr(value) if isinstance(value, float) else json.dumps(value)
+    text = value if isinstance(value, str) else repr(value) if isinstance(value, float) else json.dumps(value)
+    return text if len(text) <= LONGEST_PARAM else f"{text[: LONGEST_PARAM - 20]}... {content_id(value)}"
 
 
 def _metrics(comparison: Comparison, cell: CellSummary, records: Sequence[RunRecord]) -> dict[str, float]:
@@ -132,37 +160,3 @@ def _metrics(comparison: Comparison, cell: CellSummary, records: Sequence[RunRec
     names = unique([*found, *means], LONGEST)
     found |= {names[name]: mean for name, mean in means.items() if name not in found}
     return {name: value for name, value in found.items() if value is not None and math.isfinite(value)}
-
-
-def _fault_tag(cell: CellSummary) -> dict[str, str]:
-    reasons = {**cell.end_reasons, **cell.fault_kinds}
-    return {"sweep.status_reason": canonical_json(reasons)[:LONGEST_TAG]} if reasons else {}
-
-
-def seeds_tag(seeds: Sequence[int]) -> str:
-    """``0-15`` or ``1,5,9-12``; a digest of it where that is too long."""
-    spans: list[list[int]] = []
-    for seed in sorted(seeds):
-        if spans and seed == spans[-1][1] + 1:
-            spans[-1][1] = seed
-        else:
-            spans.append([seed, seed])
-    text = ",".join(str(a) if a == b else f"{a}-{b}" for a, b in spans)
-    return text if len(text) <= LONGEST_TAG else f"{len(seeds)} seeds, digest {content_id(list(seeds))}"
-
-
-def streams_tag(records: Sequence[RunRecord]) -> str:
-    """The stream receipts as short JSON.
-
-    ``{"imu/noise": {"0": "k9f3ac2d1:0+5000x6:77aa01bc", ...}}`` maps stream and seed to key, first draw, number
-    of draws, width and digest; where that is too long, each stream has the number of runs and one digest.
-    """
-    streams: dict[str, dict[str, str]] = {}
-    for record in records:
-        for name, r in record.receipts.items():
-            text = f"k{r.key[:8]}:{r.first}+{r.count}x{r.width}:{r.digest[:8]}"
-            streams.setdefault(name, {})[str(record.seed)] = text
-    text = canonical_json(streams)
-    if len(text) > LONGEST_TAG:
-        text = canonical_json({name: f"{len(runs)} runs:{content_id(runs)}" for name, runs in streams.items()})
-    return text if len(text) <= LONGEST_TAG else canonical_json({"all": content_id(streams)})

@@ -8,7 +8,11 @@ from pathlib import Path
 
 from sweep.errors import TrackingError
 from sweep.results import Ledger
+from sweep.tracking.advice import MidwayError, in_a_line
+from sweep.tracking.destination import Destination
 from sweep.tracking.mirror import SyncReport, sync
+from sweep.tracking.process import RECOVERED
+from sweep.tracking.rows import RUNNING
 
 POLL_S = 1.0
 """Least time between two passes [s]."""
@@ -16,33 +20,58 @@ POLL_S = 1.0
 DUTY = 4.0
 """A pass is followed by at least this many times its own duration, so that the syncer leaves the cores alone."""
 
+LIVE_AFTER_S = 60.0
+"""From then on cells are shown while their runs go on [s]; a shorter sweep is over before anyone looks."""
 
-def follow(ledger: Path, uri: str, experiment: str, *, artifacts: str | None = None) -> SyncReport:
+GRACE_S = 15.0
+"""How long a sweep that is over waits for an MLflow that has answered before [s]; it may be starting again."""
+
+
+def follow(ledger: Path, destination: Destination) -> SyncReport:
     """Mirror cells as they complete; return when the driver's session is over and everything is mirrored.
 
-    MLflow out of reach is said once on stderr, at once, and tried again, the last time when the driver is done.
+    MLflow out of reach is said on stderr, once until it answers again, and tried again.  When the driver is done, an
+    MLflow that never answered is given up at once, another one after :data:`GRACE_S`.
 
     Raises:
         TrackingError: MLflow was out of reach that last time too.
     """
-    seen, complained = -1, False
+    began, seen = time.monotonic(), -1
+    done_at: float | None = None
+    has_answered = has_complained = False
     while True:
         started = time.monotonic()
         state, revision = _look(ledger)
-        if revision != seen or state != "running":
-            try:
-                report = sync(ledger, uri, experiment, artifacts=artifacts)
-                seen = revision
-                if report.state != "RUNNING":
+        is_over = state != "running"
+        done_at = (done_at or started) if is_over else None
+        try:
+            if is_over or revision != seen:
+                report = sync(ledger, destination, live=started - began >= LIVE_AFTER_S)
+                if has_complained:
+                    _say(RECOVERED)
+                seen, has_answered, has_complained = revision, True, False
+                if report.state != RUNNING:
                     return report
-            except TrackingError as error:
-                if not complained:
-                    sys.stderr.write(f"{error}\n")
-                    sys.stderr.flush()
-                complained = True
-                if state != "running":
-                    raise
-        _rest(ledger, max(POLL_S, DUTY * (time.monotonic() - started)) if state == "running" else POLL_S)
+        except TrackingError as error:
+            has_answered = has_answered or isinstance(error, MidwayError)
+            if done_at is not None and (not has_answered or time.monotonic() - done_at >= GRACE_S):
+                raise
+            if not has_complained:
+                complain(error)
+            has_complained = True
+        _rest(ledger, POLL_S if is_over or has_complained else max(POLL_S, DUTY * (time.monotonic() - started)))
+
+
+def complain(error: TrackingError) -> None:
+    """Say on stderr what is wrong: the details first, the sentence for people last."""
+    if error.__cause__ is not None:
+        _say(in_a_line(error.__cause__))
+    _say(str(error))
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
 
 
 def _rest(ledger: Path, seconds: float) -> None:

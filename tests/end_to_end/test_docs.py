@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis import load
+from analysis import load, load_trace
+from analysis.traces import signals
 
 pytestmark = pytest.mark.slow
 
@@ -46,3 +47,25 @@ def test_its_contract_holds(own):
     answer = subprocess.run(command, cwd=own, capture_output=True, text=True, env=env, check=False)
     assert answer.returncode == 0, answer.stdout + answer.stderr
     assert "7 passed" in answer.stdout
+
+
+def test_the_live_robot_is_paced_and_told_of(own):
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "live.py"]
+    answer = subprocess.run(command, cwd=own, capture_output=True, text=True, env=env, check=False)
+    assert answer.returncode == 0, answer.stderr
+    lines = answer.stdout.splitlines()
+    assert len([line for line in lines if line.endswith("rad")]) == 10
+    assert "completed" in lines[-2]
+    assert lines[-1] == "over"
+
+
+def test_a_trace_is_read_as_readme_says(own, sweep):
+    answer = sweep("scene=pendulum", "+latency=0,0.02", "seeds=1", "tracking=none", "trace=full")
+    assert answer.code == 0, answer.err
+    folder = own / re.search(r"results: (\S+)", answer.err).group(1)
+    trace = load_trace(folder, load(folder).run_id.iloc[0])
+    samples = trace[trace.kind == "sample"]
+    assert len(samples) == 1999  # acquired at ticks 1 .. 1999
+    states = signals(trace, "boundary")
+    assert {"pivot"} <= {column.split("/")[-1] for column in map(str, states.columns)} or "pivot" in str(states.columns)

@@ -78,7 +78,9 @@ def test_more_values_and_seeds_extend_a_sweep(scene):
 
 
 def test_cells_of_one_plan_share_their_runs(scene):
-    planned, _, report = run(scene.spec(swept={"latency": (0.002,), "manifest.runtime.episode_seed": (0, 1)}))
+    planned, _, report = run(
+        scene.spec(swept={"latency": (0.002,), "manifest.runtime.episode_seed": (0, 1)}, canary=False)
+    )
     assert len(planned.runs) == 6
     assert (report.total, report.ran) == (3, 3)
 
@@ -96,6 +98,7 @@ def test_auto_goes_on_here_when_ray_cannot_start(scene, monkeypatch):
     class NoRay:
         is_up = True
         gone = 0
+        remarks = ()
 
         def __init__(self, workers): ...
         def start(self): ...

@@ -99,8 +99,10 @@ def test_packages_that_a_controller_names_are_part_of_its_code(scene, monkeypatc
     for change in ({}, {"no-such-distribution": "1"}, {"no-such-distribution": "2"}, {"another": "1"}):
         versions.update(change)
         code._code_id.cache_clear()
+        code._code_parts.cache_clear()
         found.append(code_id(plan))
     code._code_id.cache_clear()
+    code._code_parts.cache_clear()
     assert len(set(found)) == 3
     assert found[-1] == found[-2]
 

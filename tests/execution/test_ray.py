@@ -17,7 +17,8 @@ from sweep.execution.collect import collect
 from sweep.execution.executor import InlineExecutor
 from sweep.execution.folder import SweepFolder
 from sweep.execution.planning import plan_sweep
-from sweep.execution.ray_executor import RayExecutor, user_paths
+from sweep.execution.ray_executor import RayExecutor
+from sweep.execution.ray_session import user_paths
 from sweep.execution.shards import ShardQueue
 from sweep.execution.worker import execute_shard
 from sweep.results import Ledger

@@ -9,11 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sweep.design import Run as RealRun
-from sweep.design import SweepSpec
-from sweep.execution.isolation import Isolation
-from sweep.execution.planning import plan_sweep
 from sweep.execution.shards import MAX_LANES, ShardQueue
+from sweep.results import Status
+from sweep.results.attempts import Ending, RunHistory, State
 
 
 @dataclass(frozen=True)
@@ -101,24 +99,59 @@ def test_what_is_put_back_comes_first_and_as_it_was():
     assert [queue.take(), queue.take()] == [second[:2], second[2:]]
 
 
-@pytest.fixture(scope="module")
-def plan(make_document):
-    return plan_sweep(SweepSpec(scene="pole", manifest=make_document(), seeds=(0,))).base
+class FakeLeases:
+    """Keeps the histories of runs as the ledger does, and checks that nobody takes what another has."""
+
+    def __init__(self):
+        self.histories = {}
+
+    def each(self, run_ids, step):
+        for run_id in run_ids:
+            self.histories[run_id] = step(self.histories.get(run_id, RunHistory()))
+
+    def lease(self, run_ids, worker):
+        self.each(run_ids, lambda h: h.leased(worker, len(run_ids), session=1, now_ms=0))
+
+    def give_back(self, run_ids):
+        self.each(run_ids, lambda h: h.ended(Ending.RETURNED, now_ms=0))
+
+    def died(self, run_ids, cause):
+        self.each(run_ids, lambda h: h.ended(Ending.DIED, now_ms=0, detail=cause))
+        return [FakeRun(i, None) for i in run_ids if self.histories[i].state is State.LOST]
 
 
 @given(count=st.integers(1, 64), data=st.data())
-def test_isolation_finds_the_killers_and_only_them(plan, count, data):
-    poison = data.draw(st.sets(st.integers(0, count - 1), max_size=4))
-    shard = tuple(RealRun(run_id=f"r{i}", plan=plan, seed=i, cell_id="c") for i in range(count))
-    isolation, todo, done, lost = Isolation(), [shard], [], []
-    while todo:
-        now = todo.pop()
-        if any(run.seed in poison for run in now):
-            again, given_up = isolation.died(now, "killed")
-            todo += again
-            lost += given_up
+def test_the_killers_are_found_and_only_they_are_given_up(count, data):
+    poison = {f"r{i}" for i in data.draw(st.sets(st.integers(0, count - 1), max_size=4))}
+    leases = FakeLeases()
+    queue = ShardQueue(runs("a" * count), shard_s=2.0, leases=leases)
+    done, lost, returns = [], [], data.draw(st.lists(st.booleans(), max_size=20))
+    while (shard := queue.take("w")) is not None:
+        if returns and returns.pop():  # it waited behind another that killed the worker
+            queue.put_back([shard])
+        elif any(run.run_id in poison for run in shard):
+            lost += [record.run_id for record in queue.died(shard, "killed")]
         else:
-            done += [run.seed for run in now]
-    assert {record.seed for record in lost} == poison
-    assert sorted(done) == sorted(set(range(count)) - poison)
-    assert all(r.attempt >= 2 and r.outcome.status == "lost" for r in lost)
+            leases.each([run.run_id for run in shard], lambda h: h.answered(Status.COMPLETED, now_ms=0))
+            queue.observe(shard, [FakeRecord(0.001)] * len(shard))
+            done += [run.run_id for run in shard]
+    assert set(lost) == poison
+    assert sorted(done + lost) == sorted(f"r{i}" for i in range(count))
+    assert len(queue) == 0
+    for run_id, history in leases.histories.items():
+        assert history.state is (State.LOST if run_id in poison else State.DONE)
+        assert history.deaths >= 3 or run_id not in poison
+
+
+def test_suspects_go_last_and_alone_and_only_to_whom_may_die_of_them():
+    queue = ShardQueue(runs("a" * 40), shard_s=2.0, suspects={"r0", "r39"})
+    assert (len(queue), queue.suspects, len(queue.plans())) == (40, 2, 1)
+    shards = []
+    while (shard := queue.take(suspects=False)) is not None:
+        queue.observe(shard, [FakeRecord(0.001)] * len(shard))
+        shards.append(shard)
+    assert [len(shard) for shard in shards] == [1, 32, 5]
+    assert len(queue) == 2
+    assert queue.remaining_s() > 0
+    assert [[run.run_id for run in queue.take()] for _ in range(2)] == [["r0"], ["r39"]]
+    assert queue.take() is None

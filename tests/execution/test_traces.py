@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from sweep.errors import LedgerError
-from sweep.execution.collect import collect, pending_runs
+from sweep.execution.collect import collect
 from sweep.execution.folder import SweepFolder
+from sweep.execution.pending import pending_runs
 from sweep.execution.planning import plan_sweep
 from sweep.execution.ray_executor import RayExecutor
 from sweep.execution.run_files import Luggage, RunFiles
@@ -131,6 +133,7 @@ def test_what_never_began_has_no_trace_and_is_not_run_again_for_it(scene, prepar
     (scene.folder / "raises_ctl.py").write_text(RAISES)
     manifest = scene.document("raises_ctl:Raises")
     planned, folder, spec = prepared("events", manifest)
+    spec = replace(spec, canary=False)
     assert collect(planned, folder, spec).statuses == {"faulted": 6}
     assert not (folder.path / "traces").exists()
     assert collect(planned, folder, spec).ran == 0

@@ -43,6 +43,8 @@ WRONG = [
     ("runtime.mode", "unbound", "runtime.mode", "did you mean 'unbounded'"),
     ("runtime.duration_s", "5 kg", "runtime.duration_s", "not a duration"),
     ("runtime.duration_s", -1, "runtime.duration_s", "-1"),
+    ("runtime.timestep_s", 1e-10, "runtime.timestep_s", "greater than or equal to 0.000000001"),
+    ("components.enc.latency_s", 1e300, "components.enc.latency_s", "less than or equal to 1000000000"),
     ("runtime.episode_seed", 2**64, "runtime.episode_seed", "less than"),
     ("runtime.episode_seed", -1, "runtime.episode_seed", "0"),
     ("components.enc.type", "encodr", "components.enc", "did you mean 'encoder'"),
@@ -190,7 +192,8 @@ def test_native_features_that_break_the_contract_are_refused_with_a_remedy(old, 
     ("components.enc.latency", "did you mean 'latency_s'"),
     ("runtme.duration_s", "did you mean 'runtime'"),
     ("controllers.fb.parameters.gian", "did you mean 'gain'"),
-    ("controllers.fb.parameters.gain.0", "'gain' has no parts"),
+    ("controllers.fb.parameters.gain.4", "there is no '4'"),
+    ("controllers.fb.parameters.gain.0.x", "'0' has no parts"),
     ("model.initial.hing", "did you mean 'hinge'"),
     ("latency", "unknown key"),
 ])  # fmt: skip
@@ -313,3 +316,22 @@ def test_broken_parts_do_not_hide_problems_of_the_others():
         "metrics.m.type",
         "model.file",
     }
+
+
+def test_elements_without_a_name_are_no_names():
+    unnamed = "<mujoco><worldbody><body><joint/><geom size='.1'/><site/></body></worldbody></mujoco>"
+    document = {
+        "schema": "3.3",
+        "model": {"xml": unnamed, "initial": {"": 0.1}},
+        "components": {
+            "push": {"type": "push", "body": "", "interval_s": 0.1, "duration_s": 0.1, "force_n": 1},
+            "enc": {"type": "encoder", "joints": [""], "period_s": 0.1},
+        },
+    }
+    assert set(problems(document)) == {"model.initial", "components.push.body", "components.enc.joints"}
+
+
+@pytest.mark.parametrize("timestep", ["nan", "0", "1e-12", "1e10"])
+def test_a_models_own_timestep_must_be_one(timestep):
+    document = {"schema": "3.3", "model": {"xml": f"<mujoco><option timestep='{timestep}'/></mujoco>"}}
+    assert "from 1e-09 to 1e+09 s are allowed" in problems(document)["model.option"]

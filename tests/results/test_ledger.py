@@ -16,10 +16,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sweep.errors import LedgerError
-from sweep.results import Ledger, Outcome, RunRecord, Status
+from sweep.results import Ledger, Outcome, RunRecord, Status, lock
+from sweep.results.lock import WriterLock
 from tests.analysis.synthetic import build, cell, header, latencies, record, run_row
 
 ROOT = Path(__file__).parents[2]
+RAM = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch):
+    """Whoever finds a ledger locked says so at once."""
+    monkeypatch.setattr(lock, "PATIENCE_S", 0.05)
 
 
 def outcome(status: Status) -> Outcome:
@@ -56,6 +64,26 @@ def test_extending_keeps_cells_and_runs_and_reorders(ledger):
     assert [c.values["latency"] for c in ledger.cells()] == [0.001, 0.005]
     assert len(ledger.runs()) == 2
     assert ledger.records() == [record(old, 0)]
+
+
+@pytest.mark.parametrize(
+    ("designs", "order"),
+    [
+        ([(2, 5), (5, 9, 2)], [5, 9, 2]),  # all that is known is in it: its order is that of the sweep
+        ([(2, 5), (9,)], [2, 5, 9]),
+        ([(2, 5), (9,), (7, 5, 8)], [2, 5, 9, 7, 8]),
+        ([(2, 5), (9,), (5, 2)], [2, 5, 9]),
+        ([(2, 5), (9,), (9, 5, 2)], [9, 5, 2]),
+        ([(2, 2)], [2]),
+    ],
+)
+def test_no_two_cells_have_one_place_whatever_an_extension_leaves_out(ledger, designs, order):
+    for design in designs:
+        ledger.add_cells(latencies(*design))
+        stored = [place for (place,) in ledger._database.rows("SELECT ordinal FROM cells ORDER BY 1")]
+        assert stored == list(range(len(stored)))
+    assert [c.values["latency"] for c in ledger.cells()] == order
+    assert [c.ordinal for c in ledger.cells()] == list(range(len(order)))
 
 
 def test_cells_that_resolve_to_one_plan_share_a_run(ledger):
@@ -147,12 +175,35 @@ def test_session_states(tmp_path):
 
 
 def test_a_second_writer_is_refused_and_readers_are_not(ledger):
-    with pytest.raises(LedgerError, match=f"process {os.getpid()} on .* only one can"):
+    with pytest.raises(LedgerError, match=rf"process {os.getpid()} on .*, since 2\d\d\d-.* only one can"):
         Ledger.open(ledger.path)
     with Ledger.open(ledger.path, read_only=True) as reader, pytest.raises(LedgerError, match="reading only"):
         reader.append([])
     ledger.close()
     Ledger.open(ledger.path).close()
+
+
+def test_a_lock_that_another_machine_holds_is_explained(ledger):
+    file = ledger.path.with_name("ledger.lock")
+    file.write_text("process 12 on another-machine, since 2026-01-02 03:04:05+00:00")
+    with pytest.raises(LedgerError, match=rf"process 12 on another-machine, since .* is off .* remove {file}"):
+        Ledger.open(ledger.path)
+    file.write_text("")  # a full disk had no room for its label
+    with pytest.raises(LedgerError, match="another process, is writing"):
+        Ledger.open(ledger.path)
+
+
+def test_a_lock_is_empty_when_it_was_left_in_good_order(tmp_path):
+    path = tmp_path / "ledger.lock"
+    held = WriterLock(path)
+    assert not held.was_abandoned
+    label = path.read_text()
+    held.release()
+    assert path.read_text() == ""
+    path.write_text(label)
+    held = WriterLock(path)
+    assert held.was_abandoned
+    held.release()
 
 
 def test_a_reader_sees_commits_while_the_writer_goes_on(ledger):
@@ -195,12 +246,12 @@ def test_disk_full_is_clear_and_harmless(ledger):
     ledger.add_cells([place])
     ledger.add_runs(run_row(place, s) for s in range(500))
     ledger.append([record(place, 0)])
-    (pages,) = ledger._connection.execute("PRAGMA page_count").fetchone()
-    ledger._connection.execute(f"PRAGMA max_page_count = {pages}")
+    (pages,) = ledger._database._connection.execute("PRAGMA page_count").fetchone()
+    ledger._database._connection.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(LedgerError, match="disk is full"):
         ledger.append(record(place, s) for s in range(1, 500))
     assert len(ledger.records()) == 1
-    ledger._connection.execute("PRAGMA max_page_count = 1000000")
+    ledger._database._connection.execute("PRAGMA max_page_count = 1000000")
     ledger.append(record(place, s) for s in range(1, 500))
     assert len(ledger.records()) == 500
 
@@ -235,14 +286,14 @@ ledger.add_cells([place])
 ledger.add_runs(run_row(place, s) for s in range(2000))
 ledger.begin({})
 ledger.append(record(place, s) for s in range(10))
-ledger._connection.execute("PRAGMA cache_size = 1")  # spills: the file itself is torn when the process dies
+ledger._database._connection.execute("PRAGMA cache_size = 1")  # spills: the file itself is torn when the process dies
 count = 0
 def trace(statement):
     global count
     count += statement.startswith("INSERT OR REPLACE INTO records")
     if count == when:
         os.kill(os.getpid(), signal.SIGKILL)
-ledger._connection.set_trace_callback(trace)
+ledger._database._connection.set_trace_callback(trace)
 ledger.append(record(place, s) for s in range(10, 2000))
 """
 
@@ -281,7 +332,7 @@ ATTEMPTS = st.builds(
 @given(st.lists(st.one_of(st.lists(ATTEMPTS, max_size=4), st.just("reopen"), st.just("again")), max_size=12))
 def test_it_is_a_dict_with_one_rule(steps):
     model: dict[str, RunRecord] = {}
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=RAM) as folder:
         path = Path(folder) / "ledger.sqlite"
         ledger = Ledger.create(path, header())
         ledger.add_cells([cell()])

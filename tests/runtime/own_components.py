@@ -212,3 +212,56 @@ class Spring:
         if view.tick == self._fails:
             raise RuntimeError("burst hose")
         return self._stiffness * (command[0] - view.joint_position("slider")) - 0.1 * view.joint_velocity("slider")
+
+
+class Answering:
+    """Answers every call with what a test has put into ``answers`` under its parameter."""
+
+    width = 2
+    answers: ClassVar[dict] = {}
+
+    def __init__(self, setup):
+        self._answer = self.answers[setup.parameters["answer"]]
+
+    def propose(self, view, state):
+        return self._answer
+
+    def pose(self, time_s):
+        return self._answer
+
+    def measure(self, view, noise):
+        return self._answer
+
+    def drive(self, command, view):
+        return self._answer
+
+    def observe(self, view, state):
+        pass
+
+    def summary(self):
+        return self._answer
+
+
+class Declaring(Answering):
+    """Says of itself what a test has put into ``said``."""
+
+    said: ClassVar[dict] = {}
+
+    def __init__(self, setup):
+        for name, value in self.said.items():
+            setattr(self, name, value)
+
+
+class Interrupted:
+    """Raises KeyboardInterrupt once, at the boundary of its parameter."""
+
+    reads = Reads()
+    acts_on_physics = False
+
+    def __init__(self, setup):
+        self._tick = setup.parameters["tick"]
+
+    def propose(self, view, state):
+        if view.tick == self._tick:
+            self._tick = None
+            raise KeyboardInterrupt

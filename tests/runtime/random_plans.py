@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 from hypothesis import strategies as st
@@ -89,7 +90,7 @@ def site_sensors(timestep):
     """IMUs that only need velocities or also forces, and force and torque sensors."""
     wrong = {"white_std": 0.1, "bias_std": 0.3}
     kinds = [("imu", ["gyro"]), ("imu", ["accelerometer", "gyro"]), ("force_torque", ["torque", "force"])]
-    chosen = st.sampled_from(kinds).map(lambda k: {"type": k[0], "measures": k[1], **{m: wrong for m in k[1]}})
+    chosen = st.sampled_from(kinds).map(lambda k: {"type": k[0], "measures": k[1], **dict.fromkeys(k[1], wrong)})
     return st.builds(dict.__or__, devices(timestep, site=st.just("tip")), chosen)
 
 
@@ -178,7 +179,7 @@ def controllers(draw, timestep, device, driver):
         "compute_latency_s": draw(durations(timestep, 0, 15)),
         "parameters": {
             "gain": [draw(st.sampled_from([30.0, -3.7, 0.1])) for _ in range(width)],
-            "fails": draw(usually_never),
+            "fails": draw(st.sampled_from([*[NEVER] * 9, 20])),
         },
     }
 
@@ -205,7 +206,7 @@ def documents(draw):
         "kick": pushes(timestep), "knock": pushes(timestep),
         "shaker": st.just({"type": "mocap_motion", "body": "base", "amplitude_m": 0.02, "frequency_hz": 9.0}),
     }  # fmt: skip
-    for name in draw(st.lists(st.sampled_from(sorted(optional)), max_size=5, unique=True)):
+    for name in draw(st.lists(st.sampled_from(sorted(optional)), max_size=7, unique=True)):
         components[name] = draw(optional[name])
     feedback = {"fb": draw(controllers(timestep, components["enc"], "drive"))}
     if draw(st.booleans()):
@@ -219,15 +220,58 @@ def documents(draw):
         },
         components=draw(st.permutations(list(components.items())).map(dict)),
         controllers=feedback,
-        metrics=METRICS | ({"seen": SEEN} if "eye" in components else {}),
+        metrics=METRICS | ({"eye": SEEN} if "eye" in components else {}),
     )
+
+
+def everything(**fields):
+    """One document with a component of every kind, to be looked at for some fifty ticks.
+
+    Args:
+        fields: to change of a component, by its id, or of the controller ``fb``.
+    """
+    rough = {"jitter": {"type": "uniform", "low_s": 0.001, "high_s": 0.004}, "drop_probability": 0.2}
+    wrong, never = {"white_std": 0.1, "bias_std": 0.3}, {"fails": NEVER}
+    site = {"site": "tip", "period_s": 0.003}
+    components = {
+        "enc": {"type": "encoder", "joints": ["slider", "hinge"], "period_s": 0.0021, "latency_s": 0.001,
+                "initial_acquisition": True, "white_std": 0.01, **rough},
+        "imu": {"type": "imu", **site, "measures": ["gyro", "accelerometer"], "gyro": wrong, "accelerometer": wrong},
+        "held": {"type": "force_torque", **site, "phase_s": 0.001, "force": wrong, "torque": wrong, **rough,
+                 "ordering": "overtaking"},
+        "probe": {"type": "device", "class": OWN + "Probe", "period_s": 0.002,
+                  "parameters": {"level": "velocity", **never}},
+        "drive": {"type": "torque", "actuators": ["push"], "command_latency_s": 0.002, "timeout_s": 0.006, **rough},
+        "torquer": {"type": "motor", "actuators": ["twist"], "stall_torque": [3.0], "no_load_speed": [0.5],
+                    "initial": [0.7]},
+        "softly": {"type": "torque", "actuators": ["soft"], "initial": [1.0]},
+        "rule": {"type": "interaction", "class": OWN + "Meddler",
+                 "parameters": {"level": "velocity", "limit": 0.1, "script": []}},
+        "eye": {"type": "observer", "class": OWN + "Witness", "parameters": {"level": "velocity", **never}},
+        "kick": {"type": "push", "body": "ball", "times_s": [0.01, 0.0152], "force_n": [5.0], "direction": [2, 0, 0],
+                 "duration_s": 0.007},
+        "shaker": {"type": "mocap_motion", "body": "base", "amplitude_m": 0.02, "frequency_hz": 9.0},
+        "goal": {"type": "goal_reached", "joints": ["hinge"], "target": [0.14], "tolerance": [0.02], "hold_s": 0.2},
+        "fall": {"type": "limit_exceeded", "joints": ["hinge"], "limit": 2.0},
+    }  # fmt: skip
+    feedback = {"class": OWN + "Brittle", "inputs": ["enc"], "outputs": ["drive"], "period_s": 0.003,
+                "parameters": {"gain": [1.0, -40.0], **never}}  # fmt: skip
+    document = cart(
+        model={"xml": WORLD.format(integrator="implicitfast"), "initial": {"hinge": 0.1}},
+        components=components,
+        controllers={"fb": feedback},
+        metrics=METRICS | {"eye": SEEN},
+    )
+    for name, changed in fields.items():
+        (document["components"] if name in components else document["controllers"])[name].update(changed)
+    return document
 
 
 def inputs(timestep):
     """A driver's id, a command, its source, the source's own count, when it is meant for [s]."""
     return st.tuples(
         st.sampled_from(["drive", "torquer"]),
-        st.tuples(st.sampled_from([0.2, -1.5, 7.0])),
+        st.tuples(st.sampled_from([*[0.2, -1.5, 7.0] * 4, math.nan])),
         st.sampled_from(["aaa", "zzz"]),
         st.none() | st.integers(0, 4),
         st.none() | durations(timestep, 0, 90),

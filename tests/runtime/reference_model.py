@@ -1,15 +1,15 @@
 """The plainest possible runtime: one lane, one tick at a time, one MjData.  It judges the fast one.
 
 ``ReferenceEpisode.phases`` follows the pseudo-code of ``sweep.runtime``, eagerly: a full forward wherever derived state
-must agree.  What components compute is tested against theory elsewhere, and is here only as far as the phases need an
-example: of imperfections bias and white noise (the others: test_imperfection, test_sensors), of jitters the uniform one
-(test_transport), of drivers transport, watchdog, limits and the torque-speed curve (test_drivers), of motions the sine,
-of pushes those at given times, of endings two on joints, of metrics four (test_metrics).
+must agree.  What components compute is tested against theory elsewhere; here stands what phases need for an example.
+Left out are the other imperfections (test_imperfection, test_sensors), jitters (test_transport), stages of drivers and
+servos (test_drivers), motions and poses, pushes at random, endings that read sensors, and metrics (test_metrics).
 """
 
 import copy
 import importlib
 import math
+from contextlib import suppress
 from dataclasses import asdict
 from fractions import Fraction
 from types import SimpleNamespace
@@ -30,7 +30,8 @@ def exact(seconds):
 class Part:
     """A part of an episode.  A draw of noise is a pure function of (seed, name, stream, index)."""
 
-    next_sample, bad_link, newest, calls, own = None, False, -1, 0, None
+    own = next_sample = since = None
+    bad_link, newest, calls = False, -1, 0
 
     def __init__(self, episode, name, spec):
         self.name, self.spec, self.seed, self.model, self.dt = name, spec, episode.seed, episode.model, episode.dt
@@ -46,10 +47,12 @@ class Part:
         return kind(stream_key(self.seed, self.name, stream), index * width, width).tolist()
 
     def due(self, tick):
-        """The nominal time of the sample due at a boundary, or None: sample k is due at the first boundary at or after
-        phase + k * period, and a zero phase begins one period in."""
+        """The nominal time of what is due, or None: k at the first boundary at or after phase + k * period."""
+        if tick == 0 and self.spec.get("initial_acquisition"):
+            return 0.0
         period, phase = exact(self.spec["period_s"]), exact(self.spec["phase_s"])
-        self.next_sample = (0 if phase > 0 else 1) if self.next_sample is None else self.next_sample
+        if self.next_sample is None:
+            self.next_sample = 0 if phase > 0 else 1  # a zero phase begins one period in
         nominal = phase + self.next_sample * period
         if math.ceil(nominal / self.dt) != tick:
             return None
@@ -86,9 +89,6 @@ class Device(Part):
     def __init__(self, episode, name, spec):
         super().__init__(episode, name, spec)
         self.index, self.samples = 0 if spec["initial_acquisition"] else 1, []
-
-    def due(self, tick):
-        return 0.0 if tick == 0 and self.spec["initial_acquisition"] else super().due(tick)
 
     def measure(self, view):
         if self.own is not None:
@@ -168,18 +168,14 @@ class Driver(Part):
         return float(np.minimum(np.maximum(asked, low), high))  # of zeros of both signs numpy's choice
 
 
-class Motion(Part):
-    """The pose of a mocap body: a sine along x."""
-
+class Motion(Part):  # the pose of a mocap body: a sine along x
     def pose(self, tick):
         body, turns = self.model.body(self.spec["body"]), self.spec["frequency_hz"] * float(tick * self.dt)
         along = self.spec["amplitude_m"] * sines_of(np.array([turns + self.spec["phase_turns"]]))[0]
         return MoveMocap(body=body.name, position_m=(body.pos[0] + along, *body.pos[1:]), quaternion=tuple(body.quat))
 
 
-class Push(Part):
-    """A force along x on a body at given times."""
-
+class Push(Part):  # a force along x on a body at given times
     def act(self, tick, wrenches):
         """Add what acts to the bodies' wrenches; told when a push begins."""
         told, wrench = [], (self.spec["force_n"][0], 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -194,8 +190,6 @@ class Push(Part):
 
 class Rule(Part):
     """The user's own, or an end once a joint has been too far out, or all have been at a target, for long enough."""
-
-    since = None
 
     def propose(self, view, state):
         if self.own is not None:
@@ -212,21 +206,17 @@ class Rule(Part):
         return SimpleNamespace(facts=facts, state={}, actions=(), end=SimpleNamespace(**spec))
 
 
-class Controller(Part):
-    """State feedback on one device, which may raise when it is told to."""
-
+class Controller(Part):  # state feedback on one device, which may raise when it is told to
     def compute(self, tick, values):
         total, parameters = 0.0, self.spec["parameters"]
-        if tick >= parameters["fails"]:
+        if tick >= parameters.get("fails", math.inf):
             raise ArithmeticError("no solution")
         for gain, value in zip(parameters["gain"], values, strict=True):
             total += gain * value
         return (-total,)
 
 
-class Metric(Part):
-    """A fold of magnitudes of joints or controls, in tick order."""
-
+class Metric(Part):  # a fold of magnitudes of joints or controls, in tick order
     folded, count = 0.0, 0
 
     def observe(self, data):
@@ -263,12 +253,13 @@ class ReferenceEpisode:
         self.devices, self.drivers, self.motions, self.pushes, self.rules, self.observers = every
         self.controllers = {n: Controller(self, n, s) for n, s in sorted(document["controllers"].items())}
         self.metrics = {n: Metric(self, n, s) for n, s in document["metrics"].items() if s["type"] != "observed"}
-        # Steps that are settled, the last tick whose phases up to 6 happened, inputs accepted so far; phase in progress.
+        # Steps that are settled, the last tick whose phases up to 6 happened, inputs accepted, how it stopped, phase.
         self.tick, self.applied, self.accepted, self.stop, self.at = 0, -1, accepted, None, None
         # Inputs; committed domain state; deferred actions: from a tick, to before another, whose, what.
         self.sent, self.domain, self.pending = [], {}, []
         self.events, self.states, self.controls = [], [], []
-        self.prescribe(0)
+        for motion in self.motions.values():
+            self.act(motion.pose(0))
         mujoco.mj_forward(self.model, self.data)
 
     def enqueue(self, target, values, source_id="external", source_sequence=None, effective_time_s=None, outside=True):
@@ -278,7 +269,7 @@ class ReferenceEpisode:
             "target": target, "values": tuple(values), "source_id": source_id, "acceptance": self.accepted * outside,
             "source_sequence": self.accepted if source_sequence is None else source_sequence,
             "sequenced": source_sequence is not None, "committed": None, "arrival": -1,
-            "effective_s": None if effective_time_s is None else float(exact(effective_time_s)),
+            "effective_s": float(self.tick * self.dt if effective_time_s is None else exact(effective_time_s)),
         })  # fmt: skip
 
     def step(self):
@@ -295,7 +286,7 @@ class ReferenceEpisode:
 
     def phases(self, tick):
         """The thirteen phases, and the controllers that are due after them."""
-        model, data, frame, now = self.model, self.data, [], float(tick * self.dt)
+        model, data, frame = self.model, self.data, []
         # 1 DeferredActionsCommit
         data.xfrc_applied[:] = 0.0
         for start, stop, _, action in self.pending:
@@ -304,15 +295,13 @@ class ReferenceEpisode:
         for push in self.pushes.values():
             frame += push.act(tick, data.xfrc_applied)
         # 2 ExternalInputCommit
-        waiting = [command for command in self.sent if command["committed"] is None]
-        for command in waiting:
-            command["effective_s"] = now if command["effective_s"] is None else command["effective_s"]
-        due = [command for command in waiting if exact(command["effective_s"]) <= tick * self.dt]
+        due = [c for c in self.sent if c["committed"] is None and exact(c["effective_s"]) <= tick * self.dt]
         order = ("effective_s", "source_id", "source_sequence", "acceptance")
         for command in sorted(due, key=lambda c: [c[field] for field in order]):
             frame.append(self.drivers[command["target"]].accept(tick, command))
         # 3 ContinuousPrescribedState
-        self.prescribe(tick)
+        for motion in self.motions.values():
+            self.act(motion.pose(tick))
         # 4 DerivedStateRecompute; the controls are those of the step before
         mujoco.mj_forward(model, data)
         # 5 DeviceUpdate
@@ -325,7 +314,9 @@ class ReferenceEpisode:
         # 6 ActuatorApplication
         for name, driver in self.drivers.items():
             control, before = driver.control(tick, data), driver.applied
-            self.events += [("application", tick, name, {"values": (control,)})] if repr(control) != repr(before) else []
+            self.events += (
+                [("application", tick, name, {"values": (control,)})] if repr(control) != repr(before) else []
+            )
             data.actuator(driver.spec["actuators"][0]).ctrl = driver.applied = control
         self.applied = tick
         # 7 PhysicsStep
@@ -335,7 +326,8 @@ class ReferenceEpisode:
         if not all(abs(x) <= 1e10 for x in state) or any(w.number for w in data.warning):
             raise ValueError(state)
         # 8 PostPhysicsSnapshot
-        self.prescribe(tick + 1)
+        for motion in self.motions.values():
+            self.act(motion.pose(tick + 1))
         mujoco.mj_forward(model, data)
         # 9 InteractionEvaluation
         view, proposals = self.view(tick + 1), []
@@ -345,15 +337,10 @@ class ReferenceEpisode:
         # 10 DomainCommit
         self.commit(tick, [(name, proposal) for name, proposal in proposals if proposal is not None])
         # 11 Observer; an end comes before what Observers make of it
-        raised = []
         for name, observer in self.observers.items():
-            try:
+            self.at = "Observer", name, "component"
+            with suppress(RuntimeError if self.stop else ()):
                 observer.own.observe(view, self.domain)
-            except RuntimeError as error:
-                raised.append((error, name))
-        if raised and self.stop is None:
-            self.at = "Observer", raised[0][1], "component"
-            raise raised[0][0]
         for metric in self.metrics.values():
             metric.observe(data)
         # 12 TraceRecord
@@ -373,10 +360,6 @@ class ReferenceEpisode:
         """A boundary as classes of the user's own see it."""
         copies = {name: getattr(self.data, name).copy() for name in ("qpos", "qvel", "ctrl")}
         return SimpleNamespace(tick=tick, data=self.data, field=lambda n: np.array(getattr(self.data, n)), **copies)
-
-    def prescribe(self, tick):
-        for motion in self.motions.values():
-            self.act(motion.pose(tick))
 
     def act(self, action):
         """Make a deferred action real."""

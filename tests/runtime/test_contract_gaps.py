@@ -99,6 +99,7 @@ def test_the_episode_seed_is_the_base_of_randomness_unless_another_is_given():
 # --- 1.7, 2.0: phases, modes and threads ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_lifecycle_knows_no_clock_on_the_wall():
     clocks = {"time", "datetime", "sched", "asyncio", "signal"}
     for package in ("runtime", "plan"):
@@ -357,6 +358,7 @@ def test_a_snapshot_is_a_full_forward_of_its_own_boundary(integrator):
 # --- 2.4, 2.5: controllers and drives -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_controller_outside_of_the_instance_has_the_run_of_one_inside():
     """It reads outputs after a step and sends its command for the boundary at which the inner one's would commit."""
     document = cart()

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import sweep
+from sweep.config.load import load_spec
 from sweep.errors import InvalidInputError
+from sweep.plan import load_manifest
 from sweep.results.record import Status
-from sweep.runtime import InstanceBatch, Resolver, SimulationInstance
+from sweep.runtime import InstanceBatch, Resolver, SimulationInstance, resolve_plan
+from sweep.runtime.model import open_model
 from tests.runtime.scenes import cart, plan_of, scene_manifest
 
 CELLS = {
@@ -33,8 +39,25 @@ CELLS = {
          "model.edits.hand_mass.scale": mass, "controllers.tracker.parameters.gain_scale": gain}
         for latency, noise, mass, gain in [(0.0, 1.0, 1.0, 1.0), (0.004, 0.5, 2.0, 1.0), (0.0085, 1.0, 1.0, 0.5)]
     ],
+    # Shaken harder or not at all, the last from an angle at which it falls.
+    "platform": [
+        {"components.shaking.amplitude_m": amplitude, "components.shaking.frequency_hz": frequency,
+         "components.shaking.ramp_s": ramp, "components.encoders.latency_s": latency, "model.initial.lean": lean}
+        for amplitude, frequency, ramp, latency, lean in [
+            (0.03, 1.5, 1.0, 0.0, 0.03), (0.08, 4.0, 0.0, 0.011, 0.03), (0.0, 1.0, 0.0, 0.0, 0.03),
+            (0.05, 2.0, 0.1, 0.006, 0.75),
+        ]
+    ],
+    "stand": [
+        {"components.pushes.first_s": first, "components.pushes.duration_s": duration,
+         "components.pushes.force_n": force, "components.imu.latency_s": latency}
+        for first, duration, force, latency in [
+            (0.01, 0.1, 60.0, 0.004), (0.013, 0.004, [100, 900], 0.0), (0.5, 0.1, 0.0, 0.015),
+        ]
+    ],
 }  # fmt: skip
-SHORT = {"cartpole": 0.45, "arm": 0.1}
+SHORT = {"cartpole": 0.45, "arm": 0.1, "platform": 0.2, "stand": 0.06}
+SCENES = sorted(path.stem for path in (Path(sweep.__file__).parents[1] / "conf" / "scene").glob("*.yaml"))
 
 
 @cache
@@ -54,6 +77,10 @@ def runs(scene, lanes, shift=0):
     return [((lane + shift) % len(plans), (lane + shift) // len(plans)) for lane in range(lanes)]
 
 
+def test_every_scene_that_is_shipped_is_here():
+    assert sorted(CELLS) == SCENES
+
+
 def test_some_of_the_lanes_end_inside_blocks():
     outcomes = [alone("cartpole", cell, 0).outcome for cell in range(5)]
     ended = [outcome.tick for outcome in outcomes if outcome.status is Status.ENDED]
@@ -63,10 +90,10 @@ def test_some_of_the_lanes_end_inside_blocks():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scene", ["cartpole", "arm"])
+@pytest.mark.parametrize("scene", SCENES)
 @pytest.mark.parametrize(
     ("lanes", "shift", "threads", "max_block"),
-    [(1, 0, 2, 1), (1, 1, 1, 3), (7, 0, 1, None), (7, 3, 2, 3), (7, 2, 2, 1), (64, 0, 2, None), (64, 0, 1, 3)],
+    [(1, 0, 2, 1), (1, 1, 1, 3), (7, 0, 1, None), (7, 3, 2, 3), (7, 2, 2, 1), (64, 0, 2, None)],
 )
 def test_one_record_whatever_the_batch(scene, lanes, shift, threads, max_block):
     chosen = runs(scene, lanes, shift)
@@ -77,7 +104,7 @@ def test_one_record_whatever_the_batch(scene, lanes, shift, threads, max_block):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scene", ["cartpole", "arm"])
+@pytest.mark.parametrize("scene", SCENES)
 def test_first_or_last_lane_is_the_same(scene):
     chosen = runs(scene, 7)
     forward = InstanceBatch([cells(scene)[c] for c, _ in chosen], [s for _, s in chosen]).run()
@@ -159,8 +186,38 @@ def test_a_batch_refuses_what_it_cannot_run():
             InstanceBatch(*arguments)
 
 
-def test_mode_does_not_change_a_bit():
-    digests = set()
+def test_mode_is_no_part_of_a_plan_and_changes_no_bit():
+    found = set()
     for mode in ("unbounded", "realtime_paced", "deterministic_ci", "rendered", "operator_training"):
-        digests.add(InstanceBatch([mixed(**{"runtime.mode": mode})], [3]).run()[0].trace_digest)
-    assert len(digests) == 1
+        plan = mixed(**{"runtime.mode": mode})
+        instance = plan.instantiate(3)
+        instance.advance(60)
+        found.add((plan.plan_id, instance.trace_digest))
+    assert len(found) == 1
+
+
+def felt(scene, **runtime):
+    """A scene for a moment, with an accelerometer and a force and torque sensor on its outermost body."""
+    manifest, folder = dict(load_spec([f"scene={scene}"]).manifest), scene_manifest(scene).folder
+    model = open_model(cells(scene)[0].model)
+    body = model.body(max(body for body in range(model.nbody) if model.body_parentid[body])).name
+    mounted = {"body": body, "position_m": [0.01, 0, 0.02], "period_s": "7 ms"}
+    manifest["components"] = manifest["components"] | {
+        "felt": {"type": "imu", **mounted, "measures": "accelerometer", "accelerometer": {"white_density": 0.01}},
+        "held": {"type": "force_torque", **mounted, "phase_s": "3 ms", "latency_s": "2 ms"},
+    }
+    manifest["runtime"] = manifest["runtime"] | {"duration_s": SHORT[scene], **runtime}
+    return resolve_plan(load_manifest(manifest, folder=folder))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scene", SCENES)
+def test_eager_and_lazy_are_bit_identical_with_forces_in_play(scene):
+    batches = [
+        InstanceBatch([felt(scene, derived_state=derived)] * 2, [4, 5], max_block, trace="events")
+        for derived, max_block in (("lazy", None), ("lazy", 1), ("eager", None))
+    ]
+    found = [batch.run() for batch in batches]
+    assert found == found[:1] * 3
+    forces = batches[0].parts.devices["held"].event_table(0)["values"]
+    assert np.abs(np.diff(forces, axis=0)).max() > 1e-3

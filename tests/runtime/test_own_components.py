@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+import math
+import re
+
+import numpy as np
 import pytest
 
-from sweep.errors import ClaimConflictError, ExpiredViewError, InvalidInputError
-from sweep.runtime import InstanceBatch, Phase
+from sweep.errors import ClaimConflictError, ExpiredViewError, FaultedError, InvalidInputError
+from sweep.runtime import (
+    ApplyWrench,
+    Deferred,
+    End,
+    InstanceBatch,
+    Phase,
+    Proposal,
+    Reads,
+    SetJoint,
+    StateLevel,
+    SwitchEquality,
+)
 from tests.runtime import own_components
 from tests.runtime.scenes import cart, plan_of
 
@@ -153,3 +168,108 @@ def test_observers_see_the_step_that_ends_the_episode():
 def test_what_is_proposed_is_plain_data():
     batch = run({"end": own("interaction", "Claimant", tick=5, value={"a": 1})})
     assert batch.domain.state(0) == {"shared": {"a": 1}}
+
+
+def wrench(**fields):
+    return Proposal(actions=(Deferred(action=ApplyWrench(body="ball", **fields)),))
+
+
+def set_joint(position, velocity=(0.0,) * 6):
+    return Proposal(actions=(Deferred(action=SetJoint(joint="free", position=position, velocity=velocity)),))
+
+
+UPRIGHT = (0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0)
+WRONG_ANSWERS = [
+    ("interaction", Proposal(facts={"heat": math.nan}), "facts"),
+    ("interaction", Proposal(facts={"seen": {1, 2}}), "facts"),
+    ("interaction", Proposal(state=[1]), "state is a mapping"),
+    ("interaction", Proposal(actions=(SwitchEquality(name="hold", active=True),)), "an action is Deferred"),
+    ("interaction", Proposal(actions=(Deferred(action=SwitchEquality(name="hold", active=None)),)), "True or False"),
+    ("interaction", wrench(force_n=(1.0, 2.0)), "force_n is 3 finite numbers"),
+    ("interaction", wrench(force_n=1.0), "force_n is 3 finite numbers"),
+    ("interaction", wrench(torque_nm=(0.0, math.nan, 0.0)), "torque_nm is 3 finite numbers"),
+    ("interaction", wrench(force_n=("1", "0", "0")), "force_n is 3 finite numbers"),
+    ("interaction", set_joint((math.inf, *UPRIGHT[1:])), "position is finite numbers"),
+    ("interaction", Proposal(end="fell"), "end is End(reason="),
+    ("interaction", Proposal(end=End(reason="")), "with a reason in words"),
+    ("prescribed_pose", (1.0, 1.0), "1 numbers for a position"),
+    ("prescribed_pose", ((0, 0, math.nan), (1, 0, 0, 0)), "no pose"),
+    ("prescribed_pose", ((0, 0, 1), (0, 0, 0, 0)), "no pose"),
+    ("device", None, "measure returned None, not 2 numbers"),
+]
+
+
+@pytest.mark.parametrize(("kind", "answer", "said"), WRONG_ANSWERS)
+def test_a_wrong_answer_is_the_lanes_fault(kind, answer, said):
+    more = {"device": {"period_s": 0.002}, "prescribed_pose": {"body": "base"}}.get(kind, {})
+    good = {"device": (0, 0), "prescribed_pose": ((0, 0, 1), (1, 0, 0, 0))}
+    own_components.Answering.answers |= {"it": answer, "good": good.get(kind)}
+    document = cart(controllers={}, metrics={}, model={"xml": LIFTED}, runtime={"duration_s": 0.1},
+                    components={"o": own(kind, "Answering", answer="it") | more})  # fmt: skip
+    plans = [plan_of(document, {"components.o.parameters.answer": name}) for name in ("it", "good")]
+    batch = InstanceBatch(plans, [1, 2])
+    batch.advance(6)
+    assert list(batch.stops) == [0]
+    assert batch.stops[0].component == "o"
+    assert said in batch.stops[0].message
+
+
+def test_numpys_numbers_in_a_proposal_are_pythons():
+    """Arrays, numpy's scalars and lists say what tuples of floats say."""
+    digests = []
+    for one in (list, np.array):
+        action = SetJoint(joint="free", position=one(UPRIGHT), velocity=one([0.0] * 6))
+        facts = {"n": one([1, 2])[0], "hot": one([True])[0], "all": one([0.5, 1.5])}
+        proposal = Proposal(facts=facts, actions=[Deferred(action=action)] * 2, end=None)
+        own_components.Answering.answers["it"] = proposal
+        components = {"o": own("interaction", "Answering", answer="it")}
+        digests.append(run(components, 5, model={"xml": LIFTED}, runtime={"duration_s": 0.1}).trace_digest(0))
+    assert digests[0] == digests[1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "message"),
+    [
+        ("device", {"width": 0}, "width is how many numbers measure returns, not 0"),
+        ("device", {"width": "2"}, "width is how many numbers measure returns, not '2'"),
+        ("device", {"streams": ("latency",)}, "streams are names other than latency, dropout"),
+        ("device", {"reads": ("xpos",)}, "reads is a sweep.runtime.Reads"),
+        ("observer", {"reads": Reads(StateLevel.VELOCITY, frozenset({"xpo"}))}, "'xpo', which is no field of MjData"),
+        ("observer", {"reads": Reads(StateLevel.VELOCITY, frozenset({"qacc"}))}, "'qacc', which needs StateLevel.FULL"),
+        ("observer", {"reads": Reads(StateLevel.STATE, frozenset({"xpos"}))}, "needs StateLevel.VELOCITY"),
+    ],
+)
+def test_what_a_class_says_of_itself_is_checked_before_anything_runs(monkeypatch, kind, said, message):
+    monkeypatch.setattr(own_components.Declaring, "said", said)
+    more = {"period_s": 0.002} if kind == "device" else {}
+    with pytest.raises(InvalidInputError, match=re.escape(message)) as caught:
+        run({"o": own(kind, "Declaring") | more}, 1)
+    assert caught.value.problems[0].path == "components.o.class"
+
+
+def test_a_force_sensor_is_not_read_at_a_level_that_does_not_have_it(monkeypatch):
+    monkeypatch.setattr(own_components.Watcher, "observe", lambda self, view, state: view.sensor("force"))
+    assert "'force' depends on forces" in run({"o": own("observer", "Watcher")}, 3).stops[0].message
+    assert not run({"o": own("observer", "ForceWatcher")}, 3).stops
+
+
+def test_a_summary_that_is_none_is_said():
+    own_components.Answering.answers["it"] = None
+    batch = run({"o": own("observer", "Answering", answer="it")}, 3)
+    with pytest.raises(TypeError, match="observer 'o': summary is names and numbers, not None"):
+        batch.parts.observers["o"].summary(0)
+
+
+def test_a_step_that_was_cut_short_is_not_gone_on_from():
+    """Ctrl-C may come anywhere in a block: its boundary is none, and an episode after it is a fresh one."""
+    plan = plan_of(cart(components=cart()["components"] | {"stop": own("interaction", "Interrupted", tick=30)}))
+    instance = plan.instantiate(3)
+    with pytest.raises(KeyboardInterrupt):
+        instance.advance(50)
+    with pytest.raises(FaultedError, match="cut short"):
+        instance.advance(1)
+    instance.reset()
+    instance.advance(29)
+    fresh = plan.instantiate(3)
+    fresh.advance(29)
+    assert instance.trace_digest == fresh.trace_digest

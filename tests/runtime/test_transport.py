@@ -26,7 +26,7 @@ from sweep.runtime.context import BatchContext
 from sweep.runtime.exponential import exp_of, exps_of, normal_probability_of
 from sweep.runtime.quantile import normal_of
 from sweep.runtime.transport import SampleQueue
-from tests.runtime.scenes import bits, cart, plan_of
+from tests.runtime.scenes import bits, cart, plan_of, samples
 
 MILLI = Fraction(1, 1000)
 UNIFORM = {"type": "uniform", "high_s": 0.001}
@@ -571,3 +571,14 @@ def test_a_document_with_every_field_is_its_own_document():
     document = bench(**IMPERFECT[3], **IMPERFECT[5])
     manifest = load_manifest(document)
     assert load_manifest(manifest.document()) == manifest
+
+
+@pytest.mark.parametrize("late", [{"latency_s": 1e9}, {"jitter": {"type": "uniform", "high_s": 1e9}}])
+def test_a_latency_beyond_any_episode_costs_no_memory(late):
+    document = cart()
+    document["components"]["enc"] |= late
+    document["components"]["drive"]["command_latency_s"] = 1e9
+    instance = plan_of(document).instantiate()
+    instance.advance(50)
+    assert not instance.output("enc").valid
+    assert len(samples(instance, "enc")) == 16

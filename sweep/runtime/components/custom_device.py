@@ -10,8 +10,9 @@ import numpy as np
 from sweep.errors import Problem
 from sweep.plan.custom import CustomDeviceSpec
 from sweep.plan.streams import stream_key
+from sweep.plan.transport import TRANSPORT_STREAMS
 from sweep.runtime.block import BlockView
-from sweep.runtime.component_setup import reads_of, user_objects
+from sweep.runtime.component_setup import numbers_of, reads_of, user_objects, wrong_class
 from sweep.runtime.components.device import Device, Floats, Ints
 from sweep.runtime.context import BatchContext
 from sweep.runtime.fault import Fault, Stop, what_raised
@@ -36,14 +37,14 @@ class CustomDevice(Device):
 
     def __init__(self, name: str, specs: Sequence[CustomDeviceSpec], context: BatchContext) -> None:
         self._objects = user_objects(name, specs, context, "measure")
-        super().__init__(name, specs, context, int(self._objects[0].width))
-        self.reads = reads_of(self._objects[0])
+        super().__init__(name, specs, context, _width(name, self._objects[0]))
+        self.reads = reads_of(name, self._objects[0])
         self._sight, self._index = Sight(self.reads, context), context.index
         self.streams = {
             stream: LaneStream(
                 [stream_key(seed, name, stream) for seed in context.seeds], self.width, first=self._first
             )
-            for stream in getattr(self._objects[0], "streams", ())
+            for stream in _streams(name, self._objects[0])
         }
         self._measured: Floats = np.zeros((context.lanes, 0, self.width))
 
@@ -62,7 +63,7 @@ class CustomDevice(Device):
         faults: dict[int, Fault] = {}
         for lane in np.flatnonzero(view.alive).tolist():
             for row, tick in enumerate(ticks[lane].tolist()):
-                if (valid is not None and not valid[lane, row]) or (lane in stops and tick >= stops[lane].tick):
+                if (valid is not None and not valid[lane, row]) or self._is_after(stops.get(lane), tick):
                     continue
                 drawn = {name: rows[lane, row] for name, rows in noise.items()}
                 try:
@@ -81,10 +82,30 @@ class CustomDevice(Device):
         """See :meth:`Device.imperfect`: the class has added its own."""
         return values
 
+    def _is_after(self, stop: Stop | None, tick: int) -> bool:
+        """Whether its DeviceUpdate of a tick comes after what stopped the lane."""
+        return stop is not None and (tick, int(Phase.DEVICE_UPDATE), self.name) > stop.order
+
     def _measure(self, view: BlockView, lane: int, tick: int, noise: Mapping[str, Floats]) -> Floats:
         with lent(self._sight.current(view, lane, tick), self._index) as shown:
-            values: Any = self._objects[lane].measure(shown, noise)
-        numbers: Floats = np.asarray(values, np.float64).reshape(-1)
-        if numbers.shape != (self.width,):
-            raise ValueError(f"measure returned {len(numbers)} numbers, not width = {self.width}")
-        return numbers
+            values = self._objects[lane].measure(shown, noise)
+        return numbers_of("measure", values, self.width, f", not width = {self.width}")
+
+
+def _width(name: str, user_object: Any) -> int:
+    """How many numbers a sample of the class has."""
+    width = getattr(user_object, "width", None)
+    if isinstance(width, bool) or not isinstance(width, int | np.integer) or width < 1:
+        raise wrong_class(name, user_object, f"width is how many numbers measure returns, not {width!r}")
+    return int(width)
+
+
+def _streams(name: str, user_object: Any) -> tuple[str, ...]:
+    """The names of the class's noise streams; those of the transport are taken."""
+    streams = getattr(user_object, "streams", ())
+    names = (streams,) if isinstance(streams, str) else tuple(streams)
+    for stream in names:
+        if not isinstance(stream, str) or not stream or stream in TRANSPORT_STREAMS:
+            taken = ", ".join(TRANSPORT_STREAMS)
+            raise wrong_class(name, user_object, f"streams are names other than {taken}, not {stream!r}")
+    return names

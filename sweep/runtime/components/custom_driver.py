@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from sweep.plan.custom import CustomDriverSpec
 from sweep.runtime.block import Block
-from sweep.runtime.component_setup import user_objects
+from sweep.runtime.component_setup import numbers_of, user_objects
 from sweep.runtime.components.driver import Driver, Floats
 from sweep.runtime.context import BatchContext
 from sweep.runtime.fault import Fault, what_raised
@@ -56,8 +55,5 @@ class CustomDriver(Driver):
     def _driven(self, lane: int, tick: int, command: Floats, row: Floats) -> Floats:
         boundary = Boundary(tick=tick, time_s=self._time_s(tick), row=row, controls=None, fields={}, whole=None)
         with lent(boundary, self._index) as shown:
-            values: Any = self._objects[lane].drive(command, shown)
-        numbers: Floats = np.asarray(values, np.float64).reshape(-1)
-        if numbers.shape != (self.width,):
-            raise ValueError(f"drive returned {len(numbers)} numbers for {self.width} controls")
-        return numbers
+            values = self._objects[lane].drive(command, shown)
+        return numbers_of("drive", values, self.width, f" for {self.width} controls")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sweep.digest import canonical_json
 from sweep.errors import Problem
 from sweep.plan.custom import CustomInteractionSpec
 from sweep.runtime.block import BlockView
@@ -15,6 +14,7 @@ from sweep.runtime.fault import Fault, what_raised
 from sweep.runtime.model_index import ModelIndex
 from sweep.runtime.phases import Phase
 from sweep.runtime.proposal import Proposal
+from sweep.runtime.proposal_check import checked_proposal
 from sweep.runtime.sight import Sight
 from sweep.runtime.view import lent
 
@@ -33,7 +33,7 @@ class CustomInteraction:
     def __init__(self, name: str, specs: Sequence[CustomInteractionSpec], context: BatchContext) -> None:
         self.name = name
         self._objects = user_objects(name, specs, context, "propose")
-        self.reads = reads_of(self._objects[0])
+        self.reads = reads_of(name, self._objects[0])
         self.acts_on_physics = bool(getattr(self._objects[0], "acts_on_physics", True))
         self._sight, self._index = Sight(self.reads, context), context.index
 
@@ -46,17 +46,10 @@ class CustomInteraction:
         """See :class:`sweep.runtime.domain.StatefulInteraction`."""
         try:
             with lent(self._sight.completed(view, lane, tick), self._index) as shown:
-                proposal = self._objects[lane].propose(shown, state)
-            return self._checked(proposal)
+                proposal = checked_proposal(self._objects[lane].propose(shown, state))
+            if proposal is not None and proposal.actions and not self.acts_on_physics:
+                raise ValueError("it says acts_on_physics = False and defers an action")
+            return proposal
         except Exception as error:  # noqa: BLE001 - whatever user code raises is that lane's fault
             return Fault(tick=tick, phase=Phase.INTERACTION_EVALUATION, component=self.name, kind="component",
                          message=what_raised(error))  # fmt: skip
-
-    def _checked(self, proposal: Any) -> Proposal | None:
-        if proposal is not None and not isinstance(proposal, Proposal):
-            raise TypeError(f"propose returned {type(proposal).__name__}, not a Proposal or None")
-        if proposal is not None:
-            canonical_json([dict(proposal.facts), dict(proposal.state)])  # raises unless it is plain data
-        if proposal is not None and proposal.actions and not self.acts_on_physics:
-            raise ValueError("it says acts_on_physics = False and defers an action")
-        return proposal

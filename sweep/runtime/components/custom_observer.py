@@ -29,7 +29,7 @@ class CustomObserver:
     def __init__(self, name: str, specs: Sequence[CustomObserverSpec], context: BatchContext) -> None:
         self.name = name
         self._objects = user_objects(name, specs, context, "observe")
-        self.reads = reads_of(self._objects[0])
+        self.reads = reads_of(name, self._objects[0])
         self._sight, self._index = Sight(self.reads, context), context.index
 
     @classmethod
@@ -48,6 +48,13 @@ class CustomObserver:
         return None
 
     def summary(self, lane: int) -> dict[str, float]:
-        """The numbers that it kept."""
-        numbers: Mapping[str, Any] = self._objects[lane].summary() if hasattr(self._objects[lane], "summary") else {}
-        return {str(name): float(value) for name, value in numbers.items()}
+        """The numbers that it kept.
+
+        Raises:
+            TypeError: the class's summary is no mapping of names to numbers.
+        """
+        numbers = self._objects[lane].summary() if hasattr(self._objects[lane], "summary") else {}
+        try:
+            return {str(name): float(value) for name, value in numbers.items()}
+        except (AttributeError, TypeError, ValueError):
+            raise TypeError(f"observer {self.name!r}: summary is names and numbers, not {numbers!r}") from None

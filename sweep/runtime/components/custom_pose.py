@@ -9,7 +9,7 @@ import numpy as np
 from sweep.errors import Problem
 from sweep.plan.custom import CustomPoseSpec
 from sweep.runtime.block import Block
-from sweep.runtime.component_setup import user_objects
+from sweep.runtime.component_setup import numbers_of, user_objects
 from sweep.runtime.context import BatchContext
 from sweep.runtime.fault import Fault, what_raised
 from sweep.runtime.inputs import BlockInputs
@@ -57,5 +57,9 @@ class CustomPose:
         assert inputs.positions is not None
         assert inputs.quaternions is not None
         position, quaternion = self._objects[lane].pose(time_s)
-        inputs.positions[lane, row, self._mocap] = np.asarray(position, np.float64)
-        inputs.quaternions[lane, row, self._mocap] = np.asarray(quaternion, np.float64)
+        position = numbers_of("pose", position, 3, " for a position, not x, y, z")
+        quaternion = numbers_of("pose", quaternion, 4, " for an orientation, not w, x, y, z")
+        if not (np.isfinite(position).all() and np.isfinite(quaternion).all() and quaternion.any()):
+            raise ValueError(f"pose returned {position} and {quaternion}, which is no pose")
+        inputs.positions[lane, row, self._mocap] = position
+        inputs.quaternions[lane, row, self._mocap] = quaternion

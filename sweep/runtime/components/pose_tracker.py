@@ -62,4 +62,5 @@ class PoseTracker(Sensor):
         values[:, :, 2] = y + w * b - x * c + z * a
         values[:, :, 3] = z + w * c + x * b - y * a
         w, x, y, z = (values[:, :, part] for part in range(4))
-        values /= np.sqrt(w * w + x * x + y * y + z * z)[:, :, None]
+        with np.errstate(invalid="ignore"):  # lanes that are over have no orientation
+            values /= np.sqrt(w * w + x * x + y * y + z * z)[:, :, None]

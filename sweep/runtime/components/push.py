@@ -159,7 +159,7 @@ class PushSchedule:
             for column in range(count):
                 nominal = spec.nominal(first + column, self._grid)
                 if nominal is not None:
-                    whole[row, column] = math.floor(nominal)
+                    whole[row, column] = min(math.floor(nominal), _NEVER)
                     rest[row, column] = float(nominal - math.floor(nominal))
         late = rest[self._which] + self._drawn("time", self._lateness, first, count)
         starts: Ints = whole[self._which] + np.ceil(late).astype(np.int64)
