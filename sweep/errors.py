@@ -111,7 +111,7 @@ class MailboxFullError(SweepError, RuntimeError):
 
 
 class HostError(SweepError, RuntimeError):
-    """A SimulationHost cannot do what was asked in its state, or stopped because something around its Instance raised."""
+    """A SimulationHost cannot do what was asked now, or stopped because something around its Instance raised."""
 
 
 class LateError(HostError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -10,7 +10,7 @@ from sweep.plan.claims import MocapPose, StateClaim
 from sweep.plan.component import Capability, ComponentSpec
 from sweep.plan.device import DeviceSpec
 from sweep.plan.drivers import DriverSpec
-from sweep.plan.fields import ClassPath, Section
+from sweep.plan.fields import ClassPath, Parameters, Section
 
 _OWN = frozenset({"parameters"})
 
@@ -25,7 +25,7 @@ class UserClassSpec(Section):
     method: ClassVar[str]
 
     class_: Annotated[ClassPath, Field(alias="class")]
-    parameters: dict[str, Any] = Field(default_factory=dict)
+    parameters: Parameters = Field(default_factory=dict)
 
 
 class CustomDeviceSpec(DeviceSpec, UserClassSpec):

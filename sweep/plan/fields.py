@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from sweep.plan.units import exact_seconds, quantity
 
@@ -63,6 +64,29 @@ Waypoints = Annotated[tuple[tuple[Number, ...], ...], BeforeValidator(_rows), Fi
 
 Names = Annotated[tuple[str, ...], BeforeValidator(one_or_many), Field(min_length=1)]
 """One name of the model or a list of them."""
+
+
+def _plain(value: Any, path: str = "", depth: int = 0) -> Any:
+    """Plain data as JSON has it, with numpy's numbers as Python's."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if depth > _DEEPEST or (isinstance(value, float) and not math.isfinite(value)):
+        what = repr(value) if depth <= _DEEPEST else "nested too deep"
+        raise ValueError(f"{path.lstrip('.') or 'it'} is {what}; plain data is wanted, with finite numbers")
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return {key: _plain(part, f"{path}.{key}", depth + 1) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_plain(part, f"{path}[{i}]", depth + 1) for i, part in enumerate(value))
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    found = type(value).__name__
+    raise ValueError(f"{path.lstrip('.')} is a {found}; numbers, texts, truth values, lists and mappings are allowed")
+
+
+_DEEPEST = 32
+
+Parameters = Annotated[dict[str, Any], AfterValidator(_plain)]
+"""Plain data for a class of the user's own."""
 
 ClassPath = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")]
 """Where a class of the user's lies: ``my_pkg.my_module:MyClass``."""

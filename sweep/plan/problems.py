@@ -23,7 +23,9 @@ def problems_of_validation(error: ValidationError, model: type[BaseModel]) -> li
 def unknown_name(path: str, kind: str, asked: Iterable[str], existing: Sequence[str]) -> list[Problem]:
     """A problem for each name that does not exist; an element of a model without a name is none of those that do."""
     named = [name for name in existing if name]
-    return [Problem(path, f"unknown {kind} {name!r}{did_you_mean(name, named)}") for name in asked if name not in named]
+    return [
+        Problem(path, f"unknown {kind} {name!r}{did_you_mean(str(name), named)}") for name in asked if name not in named
+    ]
 
 
 def duration_problems(path: str, read: Callable[[], object]) -> list[Problem]:
@@ -52,8 +54,7 @@ def _message(detail: dict[str, Any], owner: type[BaseModel] | None, tags: Sequen
         return f"{found!r} is not allowed{did_you_mean(str(found), options)}"
     raised = detail.get("ctx", {}).get("error")
     text = raised.problems[0].message if isinstance(raised, InvalidInputError) else detail["msg"]
-    text = text.removeprefix("Value error, ")
-    text = text[:1].lower() + text[1:]
+    text = text.removeprefix("Value error, ") if raised is not None else text[:1].lower() + text[1:]
     return text if isinstance(found, dict | list | tuple) or repr(found) in text else f"{text}, not {found!r}"
 
 

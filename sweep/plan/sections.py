@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -14,6 +14,7 @@ from sweep.plan.fields import (
     Names,
     Number,
     Numbers,
+    Parameters,
     PositiveSeconds,
     Seconds,
     Section,
@@ -181,7 +182,7 @@ class ControllerSpec(Section):
     inputs: Names
     outputs: Names
     references: Annotated[tuple[str, ...], BeforeValidator(one_or_many)] = ()
-    parameters: dict[str, Any] = Field(default_factory=dict)
+    parameters: Parameters = Field(default_factory=dict)
     files: dict[Identifier, str] = Field(default_factory=dict)
 
     def schedule(self, grid: Grid, name: str) -> GridSchedule:

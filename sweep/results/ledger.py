@@ -180,14 +180,14 @@ class Ledger:
         """
         rows = [RunRow(*run) for run in runs]
         known = {(r.cell_id, r.seed): r.run_id for r in self.runs()}
-        cells = {cell for (cell,) in self._database.rows("SELECT cell_id FROM cells")}
+        labels = dict(self._database.rows("SELECT cell_id, label FROM cells"))
         for row in rows:
-            if row.cell_id not in cells:
+            if row.cell_id not in labels:
                 raise LedgerError(f"Run {row.run_id} belongs to cell {row.cell_id}, which {self.path} does not have.")
             if known.setdefault((row.cell_id, row.seed), row.run_id) != row.run_id:
                 raise LedgerError(
-                    f"Cell {row.cell_id} with seed {row.seed} is another run than the one in {self.path}: its Plan "
-                    "has changed. Give this sweep another name."
+                    f"Cell {labels[row.cell_id]} with seed {row.seed} is another run than the one in {self.path}: its "
+                    "Plan has changed. Give this sweep another name."
                 )
         with self._database.commit() as (connection, _):
             connection.executemany(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import index as as_index
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sweep.errors import FaultedError, InvalidInputError, Problem
 from sweep.plan.plan import Plan
+from sweep.plan.problems import unknown_name
 from sweep.plan.sections import TRACE_LEVELS, TraceLevel
 from sweep.results.record import Outcome, RunRecord
 from sweep.runtime import accounting
@@ -58,7 +60,7 @@ class InstanceBatch:
     def __init__(self, plans: Sequence[Plan], seeds: Sequence[int], max_block: int | None = None, threads: int = 1, *,
                  trace: TraceLevel | None = None, observers: Iterable[Observer] = (),
                  mailbox: Mailbox | None = None) -> None:  # fmt: skip
-        _check(plans, seeds, max_block, threads)
+        _check(plans, seeds, max_block, threads, trace)
         self.plans = tuple(plans)
         self.seeds = tuple(int(seed) for seed in seeds)
         self.lanes = len(plans)
@@ -117,8 +119,15 @@ class InstanceBatch:
         self._updated = np.full(self.lanes, -1, np.int64)
 
     def advance(self, ticks: int) -> None:
-        """Advance all lanes alive by a number of ticks, running controllers as they come due."""
-        self._advance_to(self.tick + ticks)
+        """Advance all lanes alive by a number of ticks, running controllers as they come due.
+
+        Raises:
+            ValueError: a negative number.
+            FaultedError: a step was cut short before.
+        """
+        if as_index(ticks) < 0:
+            raise ValueError(f"a batch advances by 0 or more ticks, not {ticks}")
+        self._advance_to(self.tick + as_index(ticks))
 
     def run(self) -> list[RunRecord]:
         """Run to the horizon and return one record per lane, in order."""
@@ -228,12 +237,15 @@ class InstanceBatch:
         self.physics.pose(inputs, 0)
 
 
-def _check(plans: Sequence[Plan], seeds: Sequence[int], max_block: int | None, threads: int) -> None:
+def _check(
+    plans: Sequence[Plan], seeds: Sequence[int], max_block: int | None, threads: int, trace: TraceLevel | None
+) -> None:
     problems = [
-        Problem(name, f"must be at least 1, not {value}")
+        Problem(name, f"must be a whole number of at least 1, not {value!r}")
         for name, value in (("max_block", max_block), ("threads", threads))
-        if value is not None and value < 1
+        if value is not None and not (isinstance(value, int | np.integer) and value >= 1)
     ]
+    problems += unknown_name("trace", "level", () if trace is None else (trace,), TRACE_LEVELS)
     if not plans or len(plans) != len(seeds):
         problems.append(Problem("", f"{len(plans)} plans and {len(seeds)} seeds; each lane has one of both"))
     if len({plan.layout for plan in plans}) > 1:

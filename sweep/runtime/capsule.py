@@ -23,7 +23,7 @@ from sweep.plan.files import FileImage
 from sweep.plan.manifest import load_manifest
 from sweep.plan.plan import ModelImage, Plan
 from sweep.plan.sections import ModelSpec
-from sweep.results.record import Outcome
+from sweep.results.record import Outcome, Status
 from sweep.runtime.instance import SimulationInstance
 from sweep.runtime.model import model_path, source_files
 from sweep.runtime.recent import BoundaryHistory
@@ -118,6 +118,8 @@ class Capsule:
             plan = self._plan() if self.versions["mujoco"] == metadata.version("mujoco") else self._compiled()
         except InvalidInputError as error:
             raise CapsuleError(f"The capsule's Plan cannot be had again{self._elsewhere()}: {error}") from error
+        except (LookupError, TypeError, ArithmeticError) as error:
+            raise CapsuleError(f"The capsule is broken: {type(error).__name__} {error}") from error
         if plan.plan_id != self.plan_id:
             differs = f"The capsule's Plan is {plan.plan_id} here, it was {self.plan_id}"
             raise CapsuleError(f"{differs}: its manifest is read differently{self._elsewhere()}.")
@@ -127,7 +129,7 @@ class Capsule:
         """Run it again, alone.
 
         Args:
-            tick: the boundary to stop at, if not at the fault.
+            tick: the boundary to stop at, if not where the run stopped.
 
         Returns:
             The Instance there, owned by this thread; it says for itself whether it is faulted.
@@ -138,7 +140,8 @@ class Capsule:
         """
         instance = SimulationInstance(self.plan(), self.seed)
         instance.replay_inputs(self.inputs)
-        last = (self.outcome.tick or 0) + 1
+        unstopped = self.outcome.status in (Status.COMPLETED, Status.CANCELLED)
+        last = (self.outcome.tick or 0) + (not unstopped)  # the step that stopped it is made again
         instance.advance(last if tick is None else min(tick, last))
         return instance
 

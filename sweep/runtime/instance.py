@@ -46,7 +46,7 @@ class SimulationInstance:
         self._owner = threading.current_thread()
         self._past_events: list[TraceEvent] = []
         self._mailbox = Mailbox(plan.grid)
-        seed = plan.manifest.runtime.episode_seed if seed is None else seed
+        seed = checked_seed(plan.manifest.runtime.episode_seed if seed is None else seed)
         self._episode = Episode.begin(plan, seed, self._mailbox, max_block)
         self._inputs = ExternalInputs(self._mailbox, {n: d.width for n, d in self._batch.parts.drivers.items()})
 

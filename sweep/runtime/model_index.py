@@ -150,12 +150,28 @@ class ModelIndex:
             if body in everyone and body not in mocap
         ]
 
-    def edit_problems(self, path: str, fields: Iterable[str], names: Sequence[str] | None) -> list[Problem]:
-        """Problems of a model edit's fields and names."""
+    def edit_problems(
+        self, path: str, fields: Iterable[str], names: Sequence[str] | None, value: Sequence[float] | None
+    ) -> list[Problem]:
+        """Problems of a model edit's fields, names and numbers."""
         problems = []
         for field in fields:
-            problems += unknown_name(f"{path}.fields", "editable model field", [field], EDITABLE)
             kind = field.partition("_")[0]
-            if field in EDITABLE and names is not None and kind in _ELEMENTS:
-                problems += unknown_name(f"{path}.names", kind, names, self.names("jnt" if kind == "dof" else kind))
+            wrong = unknown_name(f"{path}.fields", "editable model field", [field], EDITABLE)
+            if not wrong and names is not None and kind in _ELEMENTS:
+                wrong = unknown_name(f"{path}.names", kind, names, self.names("jnt" if kind == "dof" else kind))
+            elif not wrong and names is not None:
+                wrong = [Problem(f"{path}.names", f"{field} belongs to the whole model; leave names out")]
+            if not wrong and value is not None and len(value) not in (fitting := {1, self._width(field, names)}):
+                allowed = " or ".join(map(str, sorted(fitting)))
+                wrong = [Problem(f"{path}.value", f"{len(value)} numbers for {field}; give {allowed}")]
+            problems += wrong
         return problems
+
+    def _width(self, field: str, names: Sequence[str] | None) -> int:
+        """How many numbers a model field has for each element, or, where that is one, for all those named."""
+        owner, _, name = field.rpartition(".")
+        shape = np.shape(getattr(self.model.opt if owner else self.model, name))
+        if len(shape) == 1:
+            return len(np.arange(shape[0])[self.rows(field, names)])
+        return int(shape[1]) if shape else 1

@@ -10,6 +10,7 @@ import numpy as np
 from mujoco import batch
 from numpy.typing import NDArray
 
+from sweep.errors import InvalidInputError, Problem
 from sweep.plan.manifest import Manifest
 from sweep.runtime.block import Block
 from sweep.runtime.fault import Fault, FaultKind
@@ -223,6 +224,7 @@ class LanePhysics:
         for name, edit in edits.items():
             for field in edit.fields:
                 rows, values = index.rows(field, edit.names), self._batch.expand(field)
+                values = values[:, None] if values.ndim == 1 else values  # a lone number of each lane, opt.density
                 for lane, manifest in enumerate(manifests):
                     mine = manifest.model.edits[name]
                     if mine.scale is not None:
@@ -230,7 +232,11 @@ class LanePhysics:
                     else:
                         assert mine.value is not None
                         values[lane, rows] = mine.value if len(mine.value) > 1 else mine.value[0]
-        self._batch.set_const()
+        try:
+            self._batch.set_const()
+        except batch.SimulationError as error:
+            text = " ".join(str(error).split())
+            raise InvalidInputError("model", [Problem("model.edits", f"MuJoCo says: {text}")]) from None
 
     def _buffer(self, length: int, lanes: int) -> Floats:
         buffer = self._records.get(length)

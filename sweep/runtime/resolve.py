@@ -169,7 +169,7 @@ def _one_controller_problems(
 
 
 def _edit_problems(name: str, edit: ModelEdit, index: ModelIndex) -> list[Problem]:
-    return index.edit_problems(f"model.edits.{name}", edit.fields, edit.names)
+    return index.edit_problems(f"model.edits.{name}", edit.fields, edit.names, edit.value)
 
 
 def _start_problems(_: str, spec: ModelSpec, index: ModelIndex) -> list[Problem]:

@@ -46,7 +46,7 @@ _KNOWN = (
         "the database is another MLflow version's; that one can write it, or `mlflow db upgrade` brings it up to date",
     ),
     (
-        r"unable to open database file",
+        r"unable to open database file|No such file or directory",
         "the database cannot be opened: its folder does not exist, or may not be written",
     ),
     (r"readonly database", "the database may not be written"),
@@ -54,6 +54,7 @@ _KNOWN = (
     (r"database is locked", "another process keeps the database locked"),
     (r"file is not a database|disk image is malformed", "the file is no database, or a damaged one"),
     (r"No module named '?(\w+)", "a package is missing: pip install {found}"),
+    (r"Can't load plugin: sqlalchemy\.dialects:(\S+)", "nobody here knows a database of the kind {found}"),
 )
 """Patterns of what errors say, the more telling first, and what it means."""
 

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from sweep.errors import TrackingError, did_you_mean
 
@@ -163,12 +164,22 @@ def resolve_uri(asked: str | None, environment: str | None, output: Path | str) 
         raise TrackingError(
             f"{without_password(uri)} is no address of MLflow: {scheme!r} is unknown{did_you_mean(scheme, _SCHEMES)}"
         )
+    if scheme in ("http", "https") and not _names_a_host(uri):
+        raise TrackingError(f"{without_password(uri)} names no host; write {scheme}://host:5000.")
     if scheme != "sqlite":
         return uri
     path = uri.removeprefix(_SQLITE)
     if path == uri or not path or path.startswith(":memory:"):
         raise TrackingError(f"{uri} names no file that lasts; use sqlite:///path/mlflow.db or a server's address.")
     return f"{_SQLITE}{Path(path).absolute()}"
+
+
+def _names_a_host(uri: str) -> bool:
+    try:
+        address = urlsplit(uri)
+        return bool(address.hostname) and address.port != 0
+    except ValueError:  # brackets or a port that are none
+        return False
 
 
 def artifact_root(uri: str, output: Path | str | None = None) -> str | None:

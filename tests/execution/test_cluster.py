@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -212,26 +213,33 @@ def test_from_outside_the_cluster_the_same_code_is_sent(cluster, user):
 def test_a_job_that_is_submitted_runs_the_command_unchanged_and_its_exit_code_is_the_jobs(cluster, user):
     command = ["python", "-m", "sweep", "scene=cartpole", "+latency=0,0.01", "seeds=4", "tracking=none"]
     command += ["manifest.runtime.duration_s=0.1", "executor=ray", f"output={user}/sweeps"]
-    done = submit(cluster, user, *command)
+    with ThreadPoolExecutor() as pool:  # at once, since each takes seconds to begin
+        wrong = pool.submit(submit, cluster, user, "python", "-m", "sweep", "scene=nonsense")
+        done = submit(cluster, user, *command)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "angle_rms" in done.stdout
     assert "2 workers on 2 nodes" in done.stdout
-    wrong = submit(cluster, user, "python", "-m", "sweep", "scene=nonsense")
-    assert wrong.returncode == 1, wrong.stdout
-    assert "exit code 2" in wrong.stdout + wrong.stderr
+    assert wrong.result().returncode == 1, wrong.result().stdout
+    assert "exit code 2" in wrong.result().stdout + wrong.result().stderr
 
 
 def submit(cluster: Cluster, user: Path, *words: str) -> subprocess.CompletedProcess:
     """``ray job submit``, whose job has this package on its path and a folder of the user's as working directory."""
     environment = json.dumps({"working_dir": str(user), "env_vars": {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "4"}})
     server = f"http://127.0.0.1:{cluster.ports['dashboard-']}"
-    return cluster.run(RAY, "job", "submit", "--address", server, f"--runtime-env-json={environment}", "--", *words,
-                       cwd=user)  # fmt: skip
+    words = ("job", "submit", "--address", server, f"--runtime-env-json={environment}", "--", *words)
+    return cluster.run(RAY, *words, cwd=user)
 
 
-def test_without_the_clusters_token_the_way_to_it_is_told(cluster, user):
-    done = cluster.run(sys.executable, "drive.py", cluster.address, "1", cwd=user, RAY_AUTH_MODE="disabled")
-    assert done.stderr.startswith(f"refused: Ray cannot be reached at {cluster.address}: the cluster wants its token.")
+def test_doctor_looks_at_every_node(cluster, user):
+    words = ("doctor", "--json", "scene=cartpole", f"executor.address={cluster.address}")
+    done = cluster.run(sys.executable, "-m", "sweep", *words, cwd=user)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = {entry["subject"]: entry for entry in json.loads(done.stdout)}
+    assert (found["node head"]["level"], found["node other"]["level"]) == ("ok", "ok")
+    assert found["node skewed"]["level"] == "warning"
+    assert f"mujoco {OTHER_MUJOCO}, here " in found["node skewed"]["text"]
+    assert "1 core" in found["node head"]["text"]
 
 
 def test_a_node_that_dies_gives_its_runs_to_another_that_fits(cluster, user):

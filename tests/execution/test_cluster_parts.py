@@ -18,7 +18,14 @@ from sweep.execution.ray_address import check_address, refusal
 from sweep.execution.ray_session import RaySession
 from sweep.execution.shipping import Shipment
 
-CONTROLLER = "import my_gain\nclass Mine:\n    def __init__(self, setup):\n        pass\n    def compute(self, step):\n        pass\n"
+CONTROLLER = """
+import my_gain
+class Mine:
+    def __init__(self, setup):
+        pass
+    def compute(self, step):
+        pass
+"""
 
 
 @pytest.fixture
@@ -82,6 +89,7 @@ def test_why_a_machine_is_not_reached_is_told(monkeypatch, error, told):
     assert told in str(caught.value)
 
 
+@pytest.mark.slow
 def test_rays_own_complaint_of_other_versions_becomes_advice():
     from ray._private.utils import check_version_info
 
@@ -153,7 +161,7 @@ def test_what_is_heavy_is_told_and_what_is_too_heavy_refused_with_the_largest_na
     package.mkdir()
     (package / "__init__.py").write_text(CONTROLLER)
     (package / "weights.bin").write_bytes(bytes(3_000_000))
-    (plan,) = {run.plan for run in plan_sweep(scene.spec((0.002,), manifest=scene.document("my_package:Mine"))).runs}
+    plan = plan_sweep(scene.spec((0.002,), manifest=scene.document("my_package:Mine"))).base
     monkeypatch.setattr(shipping, "MUCH_BYTES", 2_000_000)
     (told,) = Shipment.of([plan]).check()
     assert "the largest files: my_package/weights.bin (3.0 MB), " in told

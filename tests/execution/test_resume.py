@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from sweep.cli.progress import explained
+from sweep.config.load import load_spec
 from sweep.design import ExecutorSpec
-from sweep.errors import ChangedError, ExecutorError, LedgerError, StoppedError
+from sweep.errors import ChangedError, ExecutorError, InvalidInputError, LedgerError, StoppedError
 from sweep.execution.auto import AutoExecutor
 from sweep.execution.collect import collect
 from sweep.execution.executor import InlineExecutor
@@ -73,9 +74,7 @@ def test_every_run_is_new_reused_or_run_again_for_a_reason(scene):
     assert [run.run_id for run in work.runs] == [i for i in ids if i in {r.run_id for r in work.runs}]
     assert (inline.left, len(inline.runs)) == (1, 13)
     told, left = explained(inline, 80.0)
-    assert told.startswith(
-        "4 of 18 runs are reused; 13 to run: 8 new, 1 stopped before, 2 in hand when the driver d"
-    )
+    assert told.startswith("4 of 18 runs are reused; 13 to run: 8 new, 1 stopped before, 2 in hand when the driver d")
     assert told.endswith("about 80 s")
     assert left.startswith("1 lost runs killed their process before")
     assert "executor=ray" in left
@@ -193,6 +192,29 @@ def test_what_makes_no_other_sweep_forbids_nothing(scene):
     manifest["runtime"] |= {"max_block": 7, "trace": "events", "episode_seed": 5}
     with Ledger.open(folder.ledger, read_only=True) as ledger:
         assert len(planned_again(replace(spec, manifest=manifest), ledger).runs) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "stop_after"),
+    [
+        ((), None),
+        (("on_failure=continue",), None),
+        (("on_failure=stop",), 1),
+        (("on_failure=stop_after=3",), 3),
+        (("on_failure='stop_after=12'",), 12),
+        (("on_failure=stop_after:2",), 2),
+    ],
+)
+def test_the_policy_for_failures_is_read_as_it_is_typed(words, stop_after):
+    assert load_spec(("scene=cartpole", *words)).stop_after == stop_after
+
+
+@pytest.mark.parametrize(
+    "word", ["on_failure=stpo", "on_failure=stop_after=0", "on_failure=3", "on_failure=stop,continue"]
+)
+def test_another_policy_is_refused(word):
+    with pytest.raises(InvalidInputError, match=r"on_failure=.*no such policy.*continue, stop, stop_after=3"):
+        load_spec(("scene=cartpole", word))
 
 
 FAILING_CTL = """

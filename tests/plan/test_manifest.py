@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,8 @@ WRONG = [
     ("controllers.fb.class", "sweep.runtime.controllers:StateFedback", "controllers.fb.class", "'StateFeedback'"),
     ("controllers.fb.class", "sweep.runtime.nowhere:X", "controllers.fb.class", "cannot import"),
     ("controllers.fb.class", "no class", "controllers.fb.class", "pattern"),
+    ("controllers.fb.parameters", {"gain": math.nan}, "controllers.fb.parameters", "gain is nan"),
+    ("controllers.fb.parameters", {"gain": [{1, 2}]}, "controllers.fb.parameters", "gain[0] is a set"),
     ("controllers.fb.references", "reach", "controllers.fb.references", "unknown reference 'reach'"),
     ("metrics.angle.joint", "hingee", "metrics.angle.joint", "did you mean 'hinge'"),
     ("metrics.angle.type", "rsm", "metrics.angle.type", "did you mean 'rms'"),

@@ -115,6 +115,20 @@ def test_stopping_earlier_shows_the_boundary_on_the_way():
     assert capsule_of(instance).replay(10_000).fault == instance.fault
 
 
+def test_a_run_that_nothing_stopped_is_replayed_to_where_it_stands(tmp_path):
+    instance = plan_of(cart()).instantiate(np.int64(3))
+    instance.advance(20)
+    again = load_capsule(write_capsule(capsule_of(instance), tmp_path / "a.capsule")).replay()
+    assert again.record == instance.record
+
+
+@pytest.mark.parametrize("broken", [{"manifest": {}}, {"timestep": "1/0"}, {"timestep": None}, {"versions": {}}])
+def test_a_broken_capsule_says_so(broken):
+    capsule = capsule_of(plan_of(cart()).instantiate())
+    with pytest.raises(CapsuleError, match="is broken"):
+        replace(capsule, **broken).replay()
+
+
 def test_injected_state_is_not_replayed_but_shown():
     plan = plan_of(cart())
     instance = plan.instantiate(3)

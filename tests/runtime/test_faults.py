@@ -7,10 +7,11 @@ import re
 import numpy as np
 import pytest
 
-from sweep.errors import EndedError, FaultedError
+from sweep.errors import EndedError, FaultedError, InvalidInputError
 from sweep.plan import load_manifest
 from sweep.results.record import Status
 from sweep.runtime import InstanceBatch, Phase, SimulationInstance, resolve_plan
+from tests.runtime import controllers
 from tests.runtime.scenes import cart, plan_of
 
 BLOCKS = [None, 1, 7]
@@ -178,6 +179,13 @@ def test_a_wrong_command_is_the_controllers_fault(kind):
             outcome = record.outcome
             assert (outcome.tick, outcome.kind, outcome.component) == (5, "controller", "fb")
             assert outcome.message
+
+
+@pytest.mark.parametrize("state", [None, {"sum": 0.0}, {"sum": np.zeros((7, 1))}])
+def test_state_without_the_lane_as_its_first_axis_is_refused(monkeypatch, state):
+    monkeypatch.setattr(controllers.Integral, "initial_state", lambda self: state)
+    with pytest.raises(InvalidInputError, match=r"controllers.fb.class: initial_state is a mapping of arrays"):
+        InstanceBatch([guarded("Integral")], [0])
 
 
 def test_a_nan_command_faults_when_it_arrives():

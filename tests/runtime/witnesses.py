@@ -88,7 +88,7 @@ class Meddler(Reader):
 def deferred(action: list[Any], delay_s: float) -> Deferred:
     """An action as the Manifest writes it: its kind and its fields."""
     kind, fields = action
-    plain = {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+    plain = {name: tuple(map(float, value)) if isinstance(value, list) else value for name, value in fields.items()}
     return Deferred(action=ACTIONS[kind](**plain), delay_s=delay_s)
 
 

@@ -44,6 +44,9 @@ def test_what_is_no_store_is_refused_with_the_nearest_one(tmp_path):
         resolve_uri(SECRET.replace("postgresql", "posgresql"), None, tmp_path)
     assert "did you mean 'postgresql'" in str(caught.value)
     assert "hunter2" not in str(caught.value)
+    for nobody in ("http://", "https:host", "http://[bad", "http://host:port"):
+        with pytest.raises(TrackingError, match=r"names no host; write https?://host:5000"):
+            resolve_uri(nobody, None, tmp_path)
     for lost in ("sqlite://", "sqlite:///", "sqlite:///:memory:"):
         with pytest.raises(TrackingError, match="names no file that lasts"):
             resolve_uri(lost, None, tmp_path)
