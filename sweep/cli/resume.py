@@ -15,12 +15,18 @@ from sweep.config.load import load_spec
 from sweep.config.words import plain_key
 from sweep.design.spec import SweepSpec
 from sweep.errors import ChangedError, InvalidInputError, LedgerError, Problem
-from sweep.execution.planning import PlannedSweep
-from sweep.execution.resume import planned_again
+from sweep.execution.folder import SweepFolder
+from sweep.execution.planning import IDENTITY_HEX, PlannedSweep
+from sweep.execution.resume import differences, planned_again
 from sweep.results import Ledger
+from sweep.results.ledger import LEDGER_NAME
 
 CHANGEABLE = ("executor", "tracking", "on_failure", "canary")
 """Settings that may be given anew: they change where runs execute and who is told, never what comes out."""
+
+
+_TOLD = 5
+"""Changes that a new folder is explained with."""
 
 
 def resumed(place: Path, words: Sequence[str]) -> tuple[SweepSpec, PlannedSweep]:
@@ -49,6 +55,23 @@ def resumed(place: Path, words: Sequence[str]) -> tuple[SweepSpec, PlannedSweep]
                 raise LedgerError(f"{error}\nA new folder for what is there now: {_command(asked)}") from error
     seeds = dict.fromkeys(run.seed for run in planned.runs)
     return replace(spec, seeds=tuple(seeds), exclude=None), planned
+
+
+def told_apart(planned: PlannedSweep, spec: SweepSpec) -> list[str]:
+    """Why a sweep gets a folder of its own though there is one of its name: what differs from the last of those."""
+    folder = SweepFolder.of(planned, spec)
+    name = planned.header.name.rpartition("-")[0]
+    others = sorted(folder.path.parent.glob(f"{name}-{'[0-9a-f]' * IDENTITY_HEX}/{LEDGER_NAME}"), key=os.path.getmtime)
+    if folder.ledger.is_file() or not others:
+        return []
+    try:
+        with Ledger.open(others[-1], read_only=True) as ledger:
+            changes = differences(ledger.header, planned.header)
+    except LedgerError:  # of a later version, or broken: nothing to compare with
+        return []
+    more = [f"  and {len(changes) - _TOLD} more"] if len(changes) > _TOLD else []
+    head = f"a new folder, for it is another sweep than {os.path.relpath(others[-1].parent)}:"
+    return [head, *(f"  {change}" for change in changes[:_TOLD]), *more]
 
 
 def _check(words: Sequence[str]) -> None:

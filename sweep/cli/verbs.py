@@ -15,6 +15,7 @@ from rich.console import Console
 
 from sweep.arguments import Command
 from sweep.cli.progress import ProgressDisplay, failure_lines
+from sweep.cli.resume import resumed, told_apart
 from sweep.config.load import load_spec, show_config
 from sweep.design.spec import SweepSpec
 from sweep.digest import canonical_json
@@ -45,8 +46,6 @@ def run(command: Command) -> int:
 
 def resume(command: Command) -> int:
     """Go on with a sweep, from its folder alone."""
-    from sweep.cli.resume import resumed
-
     return _run(command, *resumed(Path(command.positionals["dir"]), command.overrides))
 
 
@@ -55,7 +54,7 @@ def _run(command: Command, spec: SweepSpec, planned: PlannedSweep) -> int:
 
     out, progress = _console(), _console(stderr=True)
     if not command.is_quiet:
-        _say(progress, _headline(planned, spec))
+        _say(progress, "\n".join([_headline(planned, spec), *told_apart(planned, spec)]))
     with ProgressDisplay(progress, quiet=command.is_quiet) as display:
         result = execute(planned, spec, display.show)
     _print_comparison(out, result.comparison())
@@ -63,7 +62,9 @@ def _run(command: Command, spec: SweepSpec, planned: PlannedSweep) -> int:
         _print_axes(out, spec)
     if not command.is_quiet:
         _say(progress, _next_steps(result, spec))
-    if result.syncer is not None:
+    if result.syncer is not None and result.report.interrupted:
+        _say(progress, result.syncer.describe())
+    elif result.syncer is not None:
         from sweep.cli.tracking import wait_for_mlflow
 
         wait_for_mlflow(result.syncer, partial(_say, progress), quiet=command.is_quiet)

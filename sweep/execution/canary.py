@@ -71,8 +71,9 @@ class Canary:
 def examine(planned: PlannedSweep) -> Findings:
     """Look at a sweep before it begins: whether each axis lands, and whether the user's own code keeps runs apart.
 
-    Nothing of it is a run; it takes about a tenth of a second, at most a few where an axis changes nothing.  The
-    user's own code is tried in a process of its own: it may crash or hang, and what it remembers must not reach runs.
+    Nothing of it is a run.  It takes about a tenth of a second, up to one more where an axis changes nothing, and more
+    where a control period of the user's own takes long.  Their code is tried in a process of its own: it may crash or
+    hang, and what it remembers must not reach runs.
     """
     own = sorted({name for plan in _plans(planned) for name in own_classes(plan)})
     if not own:
@@ -109,4 +110,5 @@ def _first_run(planned: PlannedSweep) -> Run:
 
 
 def _plans(planned: PlannedSweep) -> list[Plan]:
-    return [*{run.plan.plan_id: run.plan for run in planned.runs}.values()]
+    """One Plan of each layout, to which classes belong."""
+    return [*{run.plan.layout: run.plan for run in reversed(planned.runs)}.values()]

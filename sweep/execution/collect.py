@@ -219,14 +219,14 @@ class _Session:
 
     def _interrupt(self) -> None:
         self.interrupted = True
-        self._stop(f"stopping: what runs may finish for {GRACE_S:g} s; Ctrl-C again stops at once")
+        with suppress(RuntimeError):  # it may come while something is being printed
+            self._stop(f"stopping: what runs may finish for {GRACE_S:g} s; Ctrl-C again stops at once")
 
     def _stop(self, why: str) -> None:
         if not self.stopped:
             self.stopped = why
             self._executor.stop()
-            with suppress(RuntimeError):  # a signal may come while something is being printed
-                self._tell()
+            self._tell()
 
     def _commit(self, records: Sequence[RunRecord]) -> None:
         if records:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeGuard
 
 from sweep.design import Cell, SweepSpec
@@ -11,10 +13,19 @@ from sweep.design.axis import Value
 from sweep.design.cell import canonical, shown
 from sweep.design.expand import ROOT, SUBJECT
 from sweep.errors import GridError, InvalidInputError, Problem
-from sweep.plan.clock import Grid
+from sweep.execution.words import counted
+from sweep.plan.clock import GridSchedule
 from sweep.plan.plan import NOT_OF_THE_PLAN, Plan
-from sweep.plan.units import unit_at
 from sweep.runtime.resolve import Resolver
+
+QUANTIZED = frozenset({"latency_s", "command_latency_s", "compute_latency_s", "timeout_s", "hold_s", "duration_s"})
+"""Times of components and controllers of which only the number of ticks counts."""
+
+MANY = 64
+"""Values of a period that are still compared tick by tick."""
+
+Effect = int | tuple[bytes, ...]
+"""What the grid makes of a time: a number of ticks, or the ticks of a schedule."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,16 +37,16 @@ class Contrast:
         values: its two values (SI unit).
         bindings: the manifest paths that it sets.
         plans: the Plan of each value.
-        steps: the number of ticks that both values come to, if they are times and it is the same.
+        common: what both values do on the grid, in words that follow "both"; empty where they differ.
         count: number of values that the axis has ...
-        distinct: ... and of the different numbers of ticks that they come to, where they are times.
+        distinct: ... and number of those that differ on the grid.
     """
 
     axis: str
     values: tuple[Value, Value]
     bindings: tuple[str, ...]
     plans: tuple[Plan, Plan]
-    steps: int | None
+    common: str
     count: int
     distinct: int
 
@@ -64,6 +75,7 @@ class Contrasts:
         self._bindings = {name: declared.get(name, (name.removeprefix(ROOT),)) for name in spec.swept}
         nominal = {axis.name: axis.nominal for axis in spec.axes}
         self._values = {name: _ordered([cell.values[name] for cell in cells], name, nominal) for name in spec.swept}
+        self._on_grid = {name: self._effects(name) for name in spec.swept}
 
     def extremes(self) -> tuple[Contrast, ...]:
         """The least and the greatest value of each axis: the others nominal, and again the others at their own extreme.
@@ -83,34 +95,35 @@ class Contrasts:
         return tuple(found for found in (*near, *again) if found is not None and not found.is_inert)
 
     def neighbours(self) -> tuple[Contrast, ...]:
-        """Of each axis of times two neighbouring values that come to the same number of ticks, if there are such."""
-        found = (self._coinciding(name, values) for name, values in self._values.items())
+        """Of each axis of times two neighbouring values that are the same on the grid, if there are such."""
+        found = (self._coinciding(name) for name in self._values)
         return tuple(contrast for contrast in found if contrast is not None)
 
     def _between(self, name: str, others: Mapping[str, Value]) -> Contrast | None:
         values = self._values[name]
         return self._contrast(name, (values[0], values[-1]), others) if len(values) > 1 else None
 
-    def _coinciding(self, name: str, values: Sequence[Value]) -> Contrast | None:
-        ticks = [self._ticks(name, value) for value in values]
-        if None in ticks or len(set(ticks)) in (1, len(ticks)):
+    def _coinciding(self, name: str) -> Contrast | None:
+        effects = self._on_grid[name]
+        if len(set(effects.values())) in (0, 1, len(effects)):
             return None
-        at = next(i for i in range(1, len(ticks)) if ticks[i - 1] == ticks[i])
-        return self._contrast(name, (values[at - 1], values[at]), {})
+        pair = next(pair for pair in pairwise(self._values[name]) if effects[pair[0]] == effects[pair[1]])
+        return self._contrast(name, pair, {})
 
     def _contrast(self, name: str, values: tuple[Value, Value], others: Mapping[str, Value]) -> Contrast | None:
         first, last = (self._plan({**others, name: value}) for value in values)
         if first is None or last is None:
             return None
-        ticks = [self._ticks(name, value) for value in values]
+        effects = self._on_grid[name]
+        one, other = (effects.get(value) for value in values)
         return Contrast(
             axis=name,
             values=values,
             bindings=self._bindings[name],
             plans=(first, last),
-            steps=ticks[0] if ticks[0] == ticks[1] else None,
+            common=self._told(one) if one is not None and one == other else "",
             count=len(self._values[name]),
-            distinct=len({self._ticks(name, value) for value in self._values[name]}),
+            distinct=len(set(effects.values())),
         )
 
     def _is_inert(self, name: str) -> bool:
@@ -125,19 +138,28 @@ class Contrasts:
         except InvalidInputError:
             return None
 
-    def _ticks(self, name: str, value: Value) -> int | None:
-        """The ticks that a time of components or controllers comes to; None for what is no such time."""
-        paths = [path for path in self._bindings[name] if path.startswith(("components.", "controllers."))]
-        if not _is_number(value) or not paths or any(unit_at(path) != "s" for path in paths):
-            return None
-        return _ticks(self._base.grid, value)
+    def _effects(self, name: str) -> dict[Value, Effect]:
+        """What the grid makes of the values of an axis of times; nothing for other axes."""
+        paths, values = self._bindings[name], [value for value in self._values[name] if _is_number(value)]
+        fields = {path.rpartition(".")[2] for path in paths if path.startswith(("components.", "controllers."))}
+        with suppress(GridError):
+            if fields and fields <= QUANTIZED:
+                return {value: self._base.grid.ticks(value) for value in values}
+            if fields == {"period_s"} and len(values) <= MANY:
+                return {value: tuple(self._due(path, value) for path in paths) for value in values}
+        return {}
 
+    def _due(self, path: str, period: float) -> bytes:
+        """The ticks that a period comes to, all along a run."""
+        section, name, _ = path.split(".")
+        part = getattr(self._base.manifest, section)[name]
+        schedule = GridSchedule(self._base.grid, period, part.phase_s, part.quantization)
+        return schedule.due(0, self._base.horizon)[1].tobytes()
 
-def _ticks(grid: Grid, value: float | int) -> int | None:
-    try:
-        return grid.ticks(value)
-    except GridError:
-        return None
+    def _told(self, effect: Effect) -> str:
+        if not isinstance(effect, int):
+            return "are due at the same ticks all along"
+        return f"come to {counted(effect, 'tick')} of {float(self._base.grid.timestep):g} s"
 
 
 def _ordered(values: Sequence[Value], name: str, nominal: Mapping[str, Value]) -> Sequence[Value]:

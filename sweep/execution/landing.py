@@ -15,7 +15,7 @@ LOOK_S = 1.0
 """Wall time after which nobody looks on for a difference [s] ..."""
 
 CONFIRM_S = 0.25
-"""... and where none is expected, because both values come to the same ticks."""
+"""... and where none is expected, because both values are the same on the grid."""
 
 FIRST_LOOK = 16
 """Ticks after which most axes have shown themselves; then they are looked at less and less often."""
@@ -75,14 +75,14 @@ class _Watch:
             yield from (self._places[plan.plan_id][0] for plan in contrast.plans)
 
     def _is_worth(self, spent_s: float) -> bool:
-        patience = LOOK_S if any(contrast.steps is None for contrast in self._same) else CONFIRM_S
+        patience = LOOK_S if not all(contrast.common for contrast in self._same) else CONFIRM_S
         return spent_s < patience and any(batch.living and batch.tick < batch.horizon for batch in self._involved())
 
     def _drop_landed(self) -> None:
         landed = [contrast for contrast in self._same if self._signature(contrast, 0) != self._signature(contrast, 1)]
-        # Neighbouring values that come to one tick are a question of their own.
-        axes = {(contrast.axis, contrast.steps) for contrast in landed}
-        self._same = [contrast for contrast in self._same if (contrast.axis, contrast.steps) not in axes]
+        # Neighbouring values that are the same on the grid are a question of their own.
+        axes = {(contrast.axis, contrast.common) for contrast in landed}
+        self._same = [contrast for contrast in self._same if (contrast.axis, contrast.common) not in axes]
 
     def _signature(self, contrast: Contrast, which: int) -> Any:
         batch, lane = self._places[contrast.plans[which].plan_id]
@@ -96,11 +96,10 @@ class _Watch:
 
     def _told(self, contrast: Contrast) -> str:
         batch, lane = self._places[contrast.plans[0].plan_id]
-        step, paths = f"{float(batch.grid.timestep):g} s", ", ".join(contrast.bindings)
-        if contrast.steps is not None:
-            ticks = f"{contrast.steps} {'tick' if contrast.steps == 1 else 'ticks'} of {step}"
-            others = f"; its {contrast.count} values are {contrast.distinct} different ones" * (contrast.count > 2)
-            return f"{contrast} are the same run: both come to {ticks}{others}"
+        paths = ", ".join(contrast.bindings)
+        if contrast.common:
+            others = f"; its {contrast.count} values make {contrast.distinct}" * (contrast.count > 2)
+            return f"{contrast} are the same run: both {contrast.common}{others}"
         if batch.tick < batch.horizon and lane not in batch.stops:
             seen = f"in the first {batch.grid.time_s(batch.tick):g} s, which is as far as was looked"
             return f"{contrast} give the same trace {seen}; see whether {paths} acts later"

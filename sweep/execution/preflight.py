@@ -130,7 +130,8 @@ def check_nodes(ray: Any, question: Question, options: Mapping[str, Any]) -> lis
         question: what they are asked.
         options: what else Ray should know of the tasks.
     """
-    nodes, handle = worker_nodes(ray), ray.put(question.parcel)
+    nodes = sorted(worker_nodes(ray), key=lambda node: (str(node["NodeName"]), str(node["NodeID"])))
+    handle = ray.put(question.parcel)
     on = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy
     task = ray.remote(num_cpus=0, max_retries=0, **options)(inspect)
     asked = [task.options(scheduling_strategy=on(node_id=node["NodeID"], soft=False)).remote(handle) for node in nodes]

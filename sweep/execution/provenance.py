@@ -73,7 +73,7 @@ def git_state() -> dict[str, Any] | None:
         return None
     # Only tracked files: the sweep's own folder is untracked and would make every later session dirty.  What runs of
     # untracked files is copied into the sweep's folder.
-    diff = _git("diff", "HEAD", "--no-color", "--no-ext-diff") or ""
+    diff = _git("diff", "HEAD", "--binary", "--no-color", "--no-ext-diff") or ""
     state = {"commit": commit, "branch": _git("rev-parse", "--abbrev-ref", "HEAD") or "", "dirty": bool(diff)}
     if diff:
         state |= {"diff_id": bytes_id(diff.encode()), "diff": diff if len(diff) <= MOST_DIFF else None}

@@ -29,7 +29,7 @@ STORE_BYTES = 256 * 2**20
 START_S = 180.0
 """How long Ray may take to start here [s]; 5 to 13 are usual."""
 
-REACH_S = 60.0
+REACH_S = 90.0
 """How long an existing cluster may take to answer [s]; what is no Ray never does."""
 
 JOIN_S = 60.0
@@ -199,7 +199,7 @@ class RaySession:
 
     def _enough_cores(self) -> int:
         """The cores to use; Ray would wait for more than there are for ever, without a word."""
-        give_up = time.monotonic() + (0.0 if self.is_own else JOIN_S)
+        give_up = time.monotonic() + (0.0 if self.address is None else JOIN_S)
         while True:
             there = sum(int(node["Resources"]["CPU"]) for node in worker_nodes(self.ray))
             wanted = self._workers or there

@@ -180,7 +180,7 @@ class Ledger:
         """
         rows = [RunRow(*run) for run in runs]
         known = {(r.cell_id, r.seed): r.run_id for r in self.runs()}
-        labels = dict(self._database.rows("SELECT cell_id, label FROM cells"))
+        labels: dict[str, str] = dict(self._database.rows("SELECT cell_id, label FROM cells"))
         for row in rows:
             if row.cell_id not in labels:
                 raise LedgerError(f"Run {row.run_id} belongs to cell {row.cell_id}, which {self.path} does not have.")

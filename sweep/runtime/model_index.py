@@ -105,12 +105,9 @@ class ModelIndex:
 
     def control_limits(self, columns: Ints) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Lowest and highest control of each column; infinite where the model sets none."""
-        low, high = np.full(self.model.nu, -np.inf), np.full(self.model.nu, np.inf)
-        for index in range(self.model.nactuator):
-            first, count = int(self.model.actuator_ctrladr[index]), int(self.model.actuator_ctrlnum[index])
-            if count == 1 and self.model.actuator_ctrllimited[index]:
-                low[first], high[first] = self.model.actuator_ctrlrange[index]
-        return low[columns], high[columns]
+        # One row a control: an actuator with several inputs has several.
+        limited, ends = self.model.actuator_ctrllimited[columns] != 0, self.model.actuator_ctrlrange[columns]
+        return np.where(limited, ends[:, 0], -np.inf), np.where(limited, ends[:, 1], np.inf)
 
     def rows(self, field: str, names: Sequence[str] | None) -> Ints | slice:
         """Rows of a model field that belong to named elements; all of them for None."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from tests.bench.derived import derived_costs
 from tests.bench.lanes import measure, robots
 from tests.bench.startup import split
 from tests.bench.traces import trace_costs
@@ -43,6 +44,13 @@ def main() -> None:
     for cost in costs:
         traces.add_row(cost.level, f"{cost.ratio:.2f}", f"{TRACE_LIMITS[cost.level]}", f"{cost.bytes_per_s / 1e3:.0f}")
     console.print(traces)
+    readers = derived_costs(robots()[0])
+    derived = Table(title="derived state of 32 lanes of humanoid, against none", title_justify="left", box=None)
+    for heading in ("who reads", "ratio"):
+        derived.add_column(heading, justify="right")
+    for name, ratio in readers.items():
+        derived.add_row(name, f"{ratio:.2f}")
+    console.print(derived)
     parts = split()
     start = Table(title="the main job, inline, where its wall time goes", title_justify="left", box=None)
     for heading in ("part", "s", "share"):
@@ -54,6 +62,7 @@ def main() -> None:
     document = {
         "lanes": [{"robot": r.robot, "lanes": r.lanes, "ratio": round(r.ratio, 3)} for r in ratios],
         "traces": [{"level": c.level, "ratio": round(c.ratio, 3), "bytes_per_s": round(c.bytes_per_s)} for c in costs],
+        "derived_state": {name: round(ratio, 3) for name, ratio in readers.items()},
         "main_job_shares": {name: round(s / parts["total"], 3) for name, s in parts.items()},
     }
     target.write_text(json.dumps(document, indent=2) + "\n")

@@ -94,6 +94,7 @@ def cluster(tmp_path_factory) -> Iterator[Cluster]:
     environment = {name: value for name, value in os.environ.items() if name not in left_out}
     environment |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "4" * 64, "RAY_USAGE_STATS_ENABLED": "0"}
     environment |= {"RAY_health_check_period_ms": "1000", "RAY_health_check_failure_threshold": "3"}
+    environment |= {"RAY_CLIENT_SERVER_CHECK_CHANNEL_TIMEOUT_S": "80"}
     found = Cluster(
         tmp_path_factory.mktemp("nodes"),
         {kind: free_port() for kind in ("", "ray-client-server-", "dashboard-")},

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -21,6 +24,7 @@ from sweep.results.traces import trace_place
 from tests.analysis.synthetic import cell, header, record, run_row
 
 PAGE = 4096
+ROOT = Path(__file__).parents[2]
 
 
 class SmallDisk:
@@ -203,3 +207,31 @@ def test_a_file_system_that_became_read_only(disk, scene):
         collect(plan_sweep(more), SweepFolder.prepare(plan_sweep(more), more), more)
     disk.remount("rw")
     assert collect(plan_sweep(more), folder, more).ran == 12
+
+
+@pytest.mark.slow
+def test_the_command_stops_with_advice_and_the_same_command_goes_on(disk, tmp_path):
+    words = ("scene=cartpole", "manifest.runtime.duration_s=0.2", "tracking=none", "executor=inline", "canary=false")
+
+    def sweep():
+        return subprocess.run(
+            [sys.executable, "-m", "sweep", *words, "+latency=0,0.01", "seeds=60", f"output={disk.path}/sweeps"],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    disk.leave(200 * 1024)
+    stopped = sweep()
+    assert stopped.returncode == 1, stopped.stderr
+    assert "Traceback" not in stopped.stderr
+    last = stopped.stderr.splitlines()[-1]
+    assert re.search(
+        r"free some space and start again\. \d+ of 120 runs are committed; the same command runs the", last
+    )
+    disk.leave(None)
+    finished = sweep()
+    assert finished.returncode == 0, finished.stderr
+    assert re.search(r"\d+ of 120 runs are reused; \d+ to run: .*stopped before", finished.stderr)

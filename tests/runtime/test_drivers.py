@@ -322,3 +322,21 @@ def test_nothing_later_than_a_lanes_end_is_accounted_for(max_block):
         assert 20 < steps < 850
         assert scalar.saturated
         assert scalar.timed_out
+
+
+MIXED = """
+<mujoco><option timestep="0.002" gravity="0 0 0"/>
+  <worldbody><body><joint name="slide" type="slide"/><geom size=".1" mass="1e6"/></body></worldbody>
+  <actuator><pid name="servo" joint="slide" input="pos vel ff" kp="1" posrange="-1 1"/>
+    <motor name="free" joint="slide"/><motor name="weak" joint="slide" ctrlrange="-.5 .25"/></actuator>
+</mujoco>
+"""
+
+
+def test_each_control_has_its_own_range_though_actuators_have_several():
+    """MuJoCo keeps a range for each control, not for each actuator."""
+    drive = {"type": "torque", "actuators": ["weak", "free", "servo"], "initial": [9.0, 9.0, 9.0, 9.0, 9.0]}
+    document = {"schema": "3.3", "model": {"xml": MIXED}, "components": {"drive": drive}}
+    instance = plan_of(document).instantiate()
+    instance.step()
+    assert instance.snapshot().ctrl.tolist() == [1.0, 9.0, 9.0, 9.0, 0.25]
