@@ -119,7 +119,7 @@ VERBS: dict[str, Verb] = {
         (Option("--baseline", "AXIS=VALUE", "the cell that others are compared with", is_repeatable=True),),
     ),
     "doctor": Verb(
-        "whether a sweep would run here, and on every node of its cluster; the words of a sweep may follow",
+        "whether a sweep would run here, and on its cluster",
         (),
         (_JSON,),
         takes_overrides=True,

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeGuard
 
-from sweep.design import Cell, SweepSpec
+from sweep.design import Cell, Interval, SweepSpec
 from sweep.design.axis import Value
 from sweep.design.cell import canonical, shown
 from sweep.design.expand import ROOT, SUBJECT
 from sweep.errors import GridError, InvalidInputError, Problem
 from sweep.execution.words import counted
-from sweep.plan.clock import GridSchedule
 from sweep.plan.plan import NOT_OF_THE_PLAN, Plan
 from sweep.runtime.resolve import Resolver
 
 QUANTIZED = frozenset({"latency_s", "command_latency_s", "compute_latency_s", "timeout_s", "hold_s", "duration_s"})
 """Times of components and controllers of which only the number of ticks counts."""
+
+_FIELD = re.compile(r"(?:components|controllers)\.\w+\.(\w+)")
+"""A field of a component or controller itself; their parameters are named as anybody likes."""
 
 MANY = 64
 """Values of a period that are still compared tick by tick."""
@@ -75,15 +78,21 @@ class Contrasts:
         self._bindings = {name: declared.get(name, (name.removeprefix(ROOT),)) for name in spec.swept}
         nominal = {axis.name: axis.nominal for axis in spec.axes}
         self._values = {name: _ordered([cell.values[name] for cell in cells], name, nominal) for name in spec.swept}
+        self._sampled = {name for name, taken in spec.swept.items() if isinstance(taken, Interval)}
         self._on_grid = {name: self._effects(name) for name in spec.swept}
 
-    def extremes(self) -> tuple[Contrast, ...]:
-        """The least and the greatest value of each axis: the others nominal, and again the others at their own extreme.
-
-        An axis may act only where another does: how long a push lasts, once there is one.
+    def found(self) -> tuple[Contrast, ...]:
+        """All of them.
 
         Raises:
             InvalidInputError: the axes whose values are all one Plan.
+        """
+        return (*self._extremes(), *self._neighbours())
+
+    def _extremes(self) -> tuple[Contrast, ...]:
+        """The least and the greatest value of each axis: the others nominal, and again the others at their own extreme.
+
+        An axis may act only where another does: how long a push lasts, once there is one.
         """
         near = [self._between(name, {}) for name in self._values]
         inert = [found for found in near if found is not None and found.is_inert and self._is_inert(found.axis)]
@@ -94,9 +103,12 @@ class Contrasts:
         again = [self._between(name, rest) for name, rest in others.items() if rest]
         return tuple(found for found in (*near, *again) if found is not None and not found.is_inert)
 
-    def neighbours(self) -> tuple[Contrast, ...]:
-        """Of each axis of times two neighbouring values that are the same on the grid, if there are such."""
-        found = (self._coinciding(name) for name in self._values)
+    def _neighbours(self) -> tuple[Contrast, ...]:
+        """Of each axis of times two neighbouring values that are the same on the grid, if there are such.
+
+        Samples of an interval may fall together.
+        """
+        found = (self._coinciding(name) for name in self._values if name not in self._sampled)
         return tuple(contrast for contrast in found if contrast is not None)
 
     def _between(self, name: str, others: Mapping[str, Value]) -> Contrast | None:
@@ -141,9 +153,9 @@ class Contrasts:
     def _effects(self, name: str) -> dict[Value, Effect]:
         """What the grid makes of the values of an axis of times; nothing for other axes."""
         paths, values = self._bindings[name], [value for value in self._values[name] if _is_number(value)]
-        fields = {path.rpartition(".")[2] for path in paths if path.startswith(("components.", "controllers."))}
+        fields = {_FIELD.sub(r"\1", path) for path in paths}
         with suppress(GridError):
-            if fields and fields <= QUANTIZED:
+            if fields <= QUANTIZED:
                 return {value: self._base.grid.ticks(value) for value in values}
             if fields == {"period_s"} and len(values) <= MANY:
                 return {value: tuple(self._due(path, value) for path in paths) for value in values}
@@ -151,10 +163,10 @@ class Contrasts:
 
     def _due(self, path: str, period: float) -> bytes:
         """The ticks that a period comes to, all along a run."""
-        section, name, _ = path.split(".")
-        part = getattr(self._base.manifest, section)[name]
-        schedule = GridSchedule(self._base.grid, period, part.phase_s, part.quantization)
-        return schedule.due(0, self._base.horizon)[1].tobytes()
+        section, name, field = path.split(".")
+        part = getattr(self._base.manifest, section)[name].model_copy(update={field: period})
+        ticks: bytes = part.schedule(self._base.grid, name).due(0, self._base.horizon)[1].tobytes()
+        return ticks
 
     def _told(self, effect: Effect) -> str:
         if not isinstance(effect, int):

@@ -98,8 +98,8 @@ class _Watch:
         batch, lane = self._places[contrast.plans[0].plan_id]
         paths = ", ".join(contrast.bindings)
         if contrast.common:
-            others = f"; its {contrast.count} values make {contrast.distinct}" * (contrast.count > 2)
-            return f"{contrast} are the same run: both {contrast.common}{others}"
+            others = f"; of its {contrast.count} values {contrast.distinct} differ" * (contrast.count > 2)
+            return f"{contrast} make no difference: both {contrast.common}{others}"
         if batch.tick < batch.horizon and lane not in batch.stops:
             seen = f"in the first {batch.grid.time_s(batch.tick):g} s, which is as far as was looked"
             return f"{contrast} give the same trace {seen}; see whether {paths} acts later"

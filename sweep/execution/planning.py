@@ -71,7 +71,6 @@ def plan_sweep(spec: SweepSpec) -> PlannedSweep:
     baseline = _baseline(design, spec, problems)
     if problems or base is None:
         raise InvalidInputError(SUBJECT, problems)
-    contrasts = Contrasts(spec, design.cells, base, resolver)
     rows = tuple(_row(cell, plans[cell.cell_id]) for cell in design.cells)
     return PlannedSweep(
         header=_header(spec, base, baseline),
@@ -82,7 +81,7 @@ def plan_sweep(spec: SweepSpec) -> PlannedSweep:
         remarks=design.remarks,
         base=base,
         baseline=baseline,
-        contrasts=(*contrasts.extremes(), *contrasts.neighbours()) if spec.canary else (),
+        contrasts=Contrasts(spec, design.cells, base, resolver).found() if spec.canary else (),
     )
 
 

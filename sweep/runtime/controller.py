@@ -12,7 +12,8 @@ A controller is a class built once per batch from a :class:`ControllerSetup` and
 
 State that lives from call to call is declared by ``initial_state()``, a mapping of arrays whose first axis is the
 lane; ``compute`` finds it in ``step.state`` and changes it in place.  A class written for one lane at a time is
-wrapped by :func:`per_lane`.
+wrapped by :func:`per_lane`.  A class that keeps state elsewhere, or whose lanes depend on each other, is found out
+before a sweep, and then computes one lane at a time, too (:mod:`sweep.runtime.unbatched`).
 
 A class may also have
 

@@ -15,6 +15,7 @@ def start_state(manifest: Manifest, model: mujoco.MjModel) -> mujoco.MjData:
         mujoco.mj_resetData(model, data)
     else:
         mujoco.mj_resetDataKeyframe(model, data, model.key(manifest.model.keyframe).id)
+    data.time = 0.0  # a keyframe may have a time of its own; boundary n is at n timesteps
     for joint, position in manifest.model.initial.items():
         data.qpos[model.joint(joint).qposadr[0]] = np.float64(position)
     return data

@@ -33,11 +33,12 @@ class Unbatched:
         """What the objects made so far say, each thing once."""
         return tuple(dict.fromkeys(text for lane in self._lanes.values() for text in getattr(lane, "remarks", ())))
 
-    def initial_state(self) -> dict[str, NDArray[Any]]:
-        """The states of all lanes, one under the other."""
-        lanes = [self.lane(lane) for lane in range(self._setup.lanes)]
-        states: list[Mapping[str, Any]] = [getattr(lane, "initial_state", dict)() for lane in lanes]
-        return {key: np.concatenate([np.asarray(state[key]) for state in states]) for key in states[0]}
+    def initial_state(self) -> Any:
+        """The states of all lanes, one under the other; what is no state is returned as it is."""
+        states: list[Any] = [getattr(self.lane(lane), "initial_state", dict)() for lane in range(self._setup.lanes)]
+        if not all(isinstance(state, Mapping) for state in states):
+            return states[0]
+        return {key: np.concatenate([np.atleast_1d(state[key]) for state in states]) for key in states[0]}
 
     def lane(self, lane: int) -> Any:
         """The object of a lane."""
@@ -58,7 +59,7 @@ class Unbatched:
             try:
                 computed = self._computed(self.lane(lane), alone)
             except Exception as error:  # noqa: BLE001 - this lane's fault, as a value
-                errors[lane] = error
+                errors[lane] = error.errors.get(0, error) if isinstance(error, LaneError) else error
                 continue
             for name, rows in commands.items():
                 rows[lane] = computed[name][0]

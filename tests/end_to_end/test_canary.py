@@ -54,7 +54,7 @@ def test_nothing_is_said_when_all_is_well(sweep):
 
 def test_values_on_one_tick_are_told_by_run_and_plan(sweep):
     words = (*QUICK, "+latency=200us,400us", "seeds=2")
-    line = "latency=0.0002 and 0.0004 are the same run: both come to 1 tick of 0.001 s"
+    line = "latency=0.0002 and 0.0004 make no difference: both come to 1 tick of 0.001 s"
     planned = sweep("plan", *words)
     assert planned.code == 0
     assert line in planned.out

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from sweep.design import DesignSpec, Interval
 from sweep.design.spec import ExecutorSpec
 from sweep.errors import InvalidInputError
 from sweep.execution import canary as canary_module
@@ -200,11 +201,11 @@ def remarks(spec):
     ("latency", "said"),
     [
         ((0.002, 0.005), None),
-        ((0.0002, 0.0004), "latency=0.0002 and 0.0004 are the same run: both come to 1 tick of 0.001 s"),
-        ((0.0042, 0.0045, 0.005), "latency=0.0042 and 0.005 are the same run: both come to 5 ticks of 0.001 s; "
-                                  "its 3 values are 1 different"),
-        ((0.0, 0.0006, 0.0003, 0.002), "latency=0.0003 and 0.0006 are the same run: both come to 1 tick of 0.001 s; "
-                                       "its 4 values are 3 different ones"),
+        ((0.0002, 0.0004), "latency=0.0002 and 0.0004 make no difference: both come to 1 tick of 0.001 s"),
+        ((0.0042, 0.0045, 0.005), "latency=0.0042 and 0.005 make no difference: both come to 5 ticks of 0.001 s; "
+                                  "of its 3 values 1 differ"),
+        ((0.0, 0.0006, 0.0003, 0.002), "latency=0.0003 and 0.0006 make no difference: both come to 1 tick of 0.001 s; "
+                                       "of its 4 values 3 differ"),
     ],
 )  # fmt: skip
 def test_values_that_come_to_the_same_ticks(scene, latency, said):
@@ -217,6 +218,7 @@ def test_values_that_come_to_the_same_ticks(scene, latency, said):
     "swept",
     [
         {"manifest.components.enc.period_s": (0.0061, 0.0069)},  # the same tick once, other ones later
+        {"latency": Interval(low=0.0001, high=0.003)},  # some of whose samples come to the same tick
         {"manifest.components.enc.white_std": (0.001, 0.002)},
         {"manifest.runtime.duration_s": (0.04, 0.05)},
         {"manifest.metrics.a.window": ("horizon", "until_end")},
@@ -224,7 +226,15 @@ def test_values_that_come_to_the_same_ticks(scene, latency, said):
     ],
 )
 def test_nothing_is_said_of_axes_that_land(scene, swept):
-    assert remarks(scene.spec(swept=swept)) == ()
+    is_sampled = any(isinstance(taken, Interval) for taken in swept.values())
+    design = DesignSpec(kind="random", n=20) if is_sampled else DesignSpec()
+    assert remarks(scene.spec(swept=swept, design=design)) == ()
+
+
+def test_periods_that_are_due_at_the_same_ticks(scene):
+    (remark,) = remarks(scene.spec(swept={"manifest.controllers.fb.period_s": (0.0100001, 0.0100002, 0.02)}))
+    assert "0.0100001 and 0.0100002 make no difference: both are due at the same ticks all along" in remark
+    assert remark.endswith("; of its 3 values 2 differ")
 
 
 def test_an_axis_that_nobody_reads(own):

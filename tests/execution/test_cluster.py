@@ -69,7 +69,7 @@ class Cluster:
     def run(self, *command: str | Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess:
         """Run a command beside the cluster, as a person would."""
         env = self.environment | {"PYTHONPATH": str(ROOT)} | environment
-        return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=120, check=False)
+        return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=300, check=False)
 
 
 def until(condition: Callable[[], bool]) -> None:

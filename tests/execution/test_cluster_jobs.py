@@ -128,10 +128,17 @@ STUBS = {
     "ray": 'echo "ray $*" >> calls',
     "python": f"""
 case "$1" in
--c) exec {sys.executable} - "$2" <<< 'print("10.0.0.1")' ;;
-*) echo "python $*" >> calls; trap 'exit 130' TERM; sleep "$SWEEP_S" & wait $!; exit "$SWEEP_CODE" ;;
+-c) echo 10.0.0.1 ;;
+*) exec {sys.executable} sweep.py "$@" ;;
 esac""",
 }
+SWEEP = """
+import os, signal, sys, time
+signal.signal(signal.SIGINT, lambda *_: sys.exit(130))
+open("calls", "a").write(" ".join(["python", *sys.argv[1:]]) + "\\n")
+time.sleep(float(os.environ["SWEEP_S"]))
+sys.exit(int(os.environ["SWEEP_CODE"]))
+"""
 
 
 @pytest.fixture
@@ -140,6 +147,7 @@ def batch(tmp_path):
     for name, body in STUBS.items():
         (tmp_path / name).write_text(f"#!/usr/bin/env bash\n{body}\n")
         (tmp_path / name).chmod(0o755)
+    (tmp_path / "sweep.py").write_text(SWEEP)
     slurm = {"JOB_ID": "12345", "JOB_NODELIST": "n[1-2]", "JOB_NUM_NODES": "2", "CPUS_PER_TASK": "16", "NNODES": "2"}
     environment = {**os.environ, **{f"SLURM_{name}": value for name, value in slurm.items()}, "SLURMD_NODENAME": "n1"}
     environment["PATH"] = f"{tmp_path}:{environment['PATH']}"
@@ -174,6 +182,5 @@ def test_when_the_time_runs_out_the_sweep_is_asked_to_end_and_waited_for(batch, 
     while "python -m" not in ((tmp_path / "calls").read_text() if (tmp_path / "calls").exists() else ""):
         assert time.monotonic() < until
         time.sleep(0.02)
-    time.sleep(0.1)
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(signal.SIGINT)
     assert process.wait(10) == 130

@@ -526,3 +526,12 @@ def test_two_latencies_may_be_one_run_and_the_age_at_use_says_so():
     ]
     assert [r.summaries["fb/age_at_use_s"] for r in records] == [0.01, 0.01, 0.02]
     assert records[0].metrics == records[1].metrics != records[2].metrics
+
+
+def test_an_episode_begins_at_time_0_whatever_time_a_keyframe_has():
+    key = '<keyframe><key name="late" time="0.5" qpos="0.25"/></keyframe>'
+    xml = f'<mujoco><worldbody><body><joint type="slide"/><geom size=".1"/></body></worldbody>{key}</mujoco>'
+    instance = resolve_plan({"schema": "3.3", "model": {"xml": xml, "keyframe": "late"}}).instantiate()
+    assert instance.snapshot().qpos[0] == 0.25
+    instance.advance(2)
+    assert instance.history.states[:, 0].tolist() == [0.0, 0.002, 0.004]
