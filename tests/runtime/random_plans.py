@@ -48,7 +48,7 @@ def durations(draw, timestep, low, high):
 @st.composite
 def transports(draw, timestep):
     low = draw(durations(timestep, 0, 3))
-    jitter = {"type": "uniform", "low_s": low, "high_s": low + draw(durations(timestep, 1, 9))}
+    jitter = {"type": "uniform", "low_s": low, "high_s": low + draw(durations(timestep, 1, 30))}
     burst = {"p_good_to_bad": 0.3, "p_bad_to_good": 0.4, "loss_good": 0.05, "loss_bad": 0.9}
     losses = draw(
         st.sampled_from([{}, {}, {"drop_probability": 0.4}, {"drop_probability": 0.0}, {"burst_loss": burst}])
@@ -230,7 +230,7 @@ def everything(**fields):
     Args:
         fields: to change of a component, by its id, or of the controller ``fb``.
     """
-    rough = {"jitter": {"type": "uniform", "low_s": 0.001, "high_s": 0.004}, "drop_probability": 0.2}
+    rough = {"jitter": {"type": "uniform", "low_s": 0.001, "high_s": 0.012}, "drop_probability": 0.2}
     wrong, never = {"white_std": 0.1, "bias_std": 0.3}, {"fails": NEVER}
     site = {"site": "tip", "period_s": 0.003}
     components = {

@@ -163,5 +163,5 @@ class Machine(RuleBasedStateMachine):
 
 TestMachine = pytest.mark.slow(Machine.TestCase)
 TestMachine.settings = settings(
-    max_examples=30, stateful_step_count=12, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=18, stateful_step_count=12, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )

@@ -47,6 +47,6 @@ def test_seeds_and_streams_fit_a_tag():
     assert len(seeds_tag(range(0, 10**4, 2))) < LONGEST_TAG
     few = json.loads(streams_tag([record(cell(), s) for s in range(2)]))
     assert few["encoders/noise"]["0"].startswith("k" + receipt(0).key[:8] + ":0+1000x7:")
-    many = streams_tag([record(cell(), s) for s in range(120)])
-    assert json.loads(many)["encoders/noise"].startswith("120 runs:")
+    many = streams_tag([record(cell(), s) for s in range(250)])
+    assert json.loads(many)["encoders/noise"].startswith("250 runs:")
     assert len(many) <= LONGEST_TAG
