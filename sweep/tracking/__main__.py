@@ -16,6 +16,7 @@ from sweep.tracking.destination import Destination
 from sweep.tracking.environment import quiet
 from sweep.tracking.process import UNREACHABLE
 
+ASKED_WRONG = 2
 NICENESS = 10
 """Physics comes first."""
 
@@ -40,12 +41,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sync(chosen.folder, destination)
         else:
             follow(chosen.folder, destination)
-    except TrackingError as error:
-        complain(error)
-        return UNREACHABLE
     except SweepError as error:
-        sys.stderr.write(f"{error}\n")
-        return 2
+        complain(error)
+        return UNREACHABLE if isinstance(error, TrackingError) else ASKED_WRONG
     return 0
 
 

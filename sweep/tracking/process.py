@@ -16,6 +16,9 @@ LOG = "tracking.log"
 """The syncer's stderr, in the sweep's folder."""
 
 UNREACHABLE = 3
+MARK = "syncer: "
+"""Begins every line that the syncer itself says: libraries write to stderr too, and mean nothing by it."""
+
 RECOVERED = "MLflow answers again."
 """What the syncer says after it has complained."""
 
@@ -75,10 +78,11 @@ class SyncerProcess:
         if self._problem:
             return self._problem
         try:
-            lines = (self._folder / LOG).read_text(errors="replace").strip().splitlines()
+            lines = (self._folder / LOG).read_text(errors="replace").splitlines()
         except OSError:
             return ""
-        return lines[-1] if lines and lines[-1] != RECOVERED else ""
+        last = next((line.removeprefix(MARK) for line in reversed(lines) if line.startswith(MARK)), RECOVERED)
+        return "" if last == RECOVERED else last
 
     def news(self) -> str:
         """The trouble, the first time that anyone asks; empty from then on."""

@@ -6,12 +6,12 @@ import sys
 import time
 from pathlib import Path
 
-from sweep.errors import TrackingError
+from sweep.errors import SweepError, TrackingError
 from sweep.results import Ledger
 from sweep.tracking.advice import MidwayError, in_a_line
 from sweep.tracking.destination import Destination
 from sweep.tracking.mirror import SyncReport, sync
-from sweep.tracking.process import RECOVERED
+from sweep.tracking.process import MARK, RECOVERED
 from sweep.tracking.rows import RUNNING
 
 POLL_S = 1.0
@@ -62,15 +62,15 @@ def follow(ledger: Path, destination: Destination) -> SyncReport:
         _rest(ledger, POLL_S if is_over or has_complained else max(POLL_S, DUTY * (time.monotonic() - started)))
 
 
-def complain(error: TrackingError) -> None:
+def complain(error: SweepError) -> None:
     """Say on stderr what is wrong: the details first, the sentence for people last."""
     if error.__cause__ is not None:
         _say(in_a_line(error.__cause__))
-    _say(str(error))
+    _say(" ".join(str(error).split()))
 
 
 def _say(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
+    sys.stderr.write(f"{MARK}{line}\n")
     sys.stderr.flush()
 
 

@@ -7,7 +7,7 @@ import pytest
 from sweep.errors import TrackingError
 from sweep.tracking.destination import Destination, artifact_root, resolve_uri, sqlite_path, without_password
 from sweep.tracking.environment import child_environment
-from sweep.tracking.process import SyncerProcess, start_syncer
+from sweep.tracking.process import MARK, RECOVERED, SyncerProcess, start_syncer
 
 SERVER = "http://host:5000"
 SECRET = "postgresql://me:hunter2@host/db"
@@ -121,13 +121,15 @@ def test_a_syncer_that_cannot_be_started_is_told_and_not_raised(tmp_path, monkey
     assert "python -m sweep sync" in syncer.describe()
 
 
-def test_trouble_is_news_once(tmp_path):
+def test_trouble_is_news_once_and_libraries_noise_is_none(tmp_path):
     syncer = SyncerProcess(Destination.of_sweep(tmp_path, "arm", SERVER, environment={}), tmp_path)
-    assert syncer.news() == ""
-    (tmp_path / "tracking.log").write_text("ConnectionError: details\nMLflow at X could not be used: nobody there.\n")
+    log = tmp_path / "tracking.log"
+    log.write_text("a library: something is deprecated\n")
+    assert syncer.news() == syncer.trouble == ""
+    log.write_text(f"{MARK}details\n{MARK}MLflow at X could not be used: nobody there.\na library: deprecated\n")
     assert syncer.news().startswith("MLflow at X could not be used: nobody there. The sweep goes on")
     assert syncer.news() == ""
     assert syncer.describe().startswith("MLflow is behind. Nothing is lost")
     assert syncer.describe(is_told=False).startswith("MLflow at X could not be used: nobody there. Nothing is lost")
-    (tmp_path / "tracking.log").write_text("details\nMLflow at X could not be used\nMLflow answers again.\n")
+    log.write_text(f"{MARK}MLflow at X could not be used\n{MARK}{RECOVERED}\n")
     assert syncer.trouble == ""
