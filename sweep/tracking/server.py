@@ -59,7 +59,8 @@ class LocalServer:
         self._folder.cleanup()
 
     def start(self) -> None:
-        """Start it, also once more after its end."""
+        """Start it, also once more; one that runs is ended before."""
+        self.end()
         command = [sys.executable, "-m", "mlflow", "server", "--host", HOST, "--port", str(self._port)]
         command += ["--workers", "1"]
         if self.destination.artifacts is not None:
