@@ -273,3 +273,13 @@ def test_a_step_that_was_cut_short_is_not_gone_on_from():
     fresh = plan.instantiate(3)
     fresh.advance(29)
     assert instance.trace_digest == fresh.trace_digest
+
+
+@pytest.mark.parametrize("max_block", [1, None])
+def test_an_end_is_not_undone_by_what_an_observer_makes_of_it(max_block):
+    components = {
+        "end": own("interaction", "Claimant", tick=5, value=1, ends=True),
+        "r": own("observer", "Raiser", tick=5),
+    }
+    stop = run(components, max_block=max_block).stops[0]
+    assert (stop.tick, stop.phase, stop.reason) == (4, Phase.DOMAIN_COMMIT, "said so")
