@@ -70,7 +70,7 @@ def test_global_options():
         (["--jsn", "plan"], ["--jsn: unknown option", "did you mean '--json'"]),
         (["--json"], ["--json: belongs to plan and status"]),
         (["status"], ["status: DIR is missing", "usage: python -m sweep status DIR [--json]"]),
-        (["ui", "x"], ["x: is one word too many for 'ui'"]),
+        (["ui", "x", "y"], ["y: is one word too many for 'ui'"]),
         (["--cfg", "hydra"], ["--cfg: unknown value 'hydra'", "job"]),
         (["--cfg"], ["--cfg: needs a value, --cfg job"]),
         (["--config-name", "a", "--config-name", "b"], ["--config-name: given twice"]),

@@ -120,7 +120,7 @@ def test_a_controllers_own_error_is_told_with_its_line(own, sweep):
     folder = re.search(r"results: (\S+)", answer.err).group(1)
     status = sweep("status", folder)
     assert status.code == 1
-    assert "at tick 1000 in ExternalOutputPublish" in status.out
+    assert "at 1 s in ExternalOutputPublish" in status.out
 
 
 def test_a_controller_that_cannot_be_built_replays_as_it_was(own, sweep):
