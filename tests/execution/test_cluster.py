@@ -212,10 +212,10 @@ def test_from_outside_the_cluster_the_same_code_is_sent(cluster, user):
 
 
 def test_a_job_that_is_submitted_runs_the_command_unchanged_and_its_exit_code_is_the_jobs(cluster, user):
-    command = ["python", "-m", "sweep", "scene=cartpole", "+latency=0,0.01", "seeds=4", "tracking=none"]
+    command = [sys.executable, "-m", "sweep", "scene=cartpole", "+latency=0,0.01", "seeds=4", "tracking=none"]
     command += ["manifest.runtime.duration_s=0.1", "executor=ray", f"output={user}/sweeps"]
     with ThreadPoolExecutor() as pool:  # at once, since each takes seconds to begin
-        wrong = pool.submit(submit, cluster, user, "python", "-m", "sweep", "scene=nonsense")
+        wrong = pool.submit(submit, cluster, user, sys.executable, "-m", "sweep", "scene=nonsense")
         done = submit(cluster, user, *command)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "angle_rms" in done.stdout
