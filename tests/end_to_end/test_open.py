@@ -172,4 +172,3 @@ def test_of_many_that_fail_alike_a_few_are_kept(lab, sweep):
     assert "2 runs that faulted have no capsule: at most 3 of a cause" in ran.err
     assert ran.err.count("(open sweeps/") == 1, "runs that fail alike are told once"
     assert "5 × faulted" in ran.err
-    assert ran.err.count("(replay ") == 2
