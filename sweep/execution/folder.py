@@ -32,7 +32,8 @@ FILES_NAME = "files"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepFolder:
-    """One sweep on disk: ``manifest.yaml``, ``model/``, ``files/``, ``code/`` and ``ledger.sqlite``.
+    """One sweep on disk: ``manifest.yaml``, ``model/``, ``files/``, ``code/``, ``ledger.sqlite``, and what runs leave:
+    ``traces/`` and ``capsules/``.
 
     Attributes:
         path: the folder.

@@ -82,11 +82,6 @@ def pending_work(planned: PlannedSweep, ledger: Ledger, *, isolates: bool = True
     return Work(runs=tuple(runs), reasons=reasons, suspects=frozenset(suspects), reused=reused, left=left)
 
 
-def pending_runs(planned: PlannedSweep, ledger: Ledger) -> tuple[Run, ...]:
-    """The runs of :func:`pending_work`."""
-    return pending_work(planned, ledger).runs
-
-
 def _done(planned: PlannedSweep, ledger: Ledger) -> set[str]:
     """The run_ids whose record is final under the code that they would run with now."""
     plans = {run.plan.plan_id: run.plan for run in planned.runs}

@@ -84,12 +84,6 @@ def _broken(run: Run, error: BaseException, wall_s: float) -> RunRecord:
     return _without_result(run, outcome, wall_s=wall_s, code=_code_of(run))
 
 
-def lost_record(run: Run, message: str, attempt: int) -> RunRecord:
-    """The record of a run whose worker died with it, every time it was tried."""
-    return replace(_without_result(run, Outcome(status=Status.LOST, message=message), code=_code_of(run)),
-                   attempt=attempt)  # fmt: skip
-
-
 def _without_result(run: Run, outcome: Outcome, *, wall_s: float = 0.0, code: str) -> RunRecord:
     return RunRecord(
         run_id=run.run_id,

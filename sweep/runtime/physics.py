@@ -10,26 +10,22 @@ import numpy as np
 from mujoco import batch
 from numpy.typing import NDArray
 
-from sweep.errors import InvalidInputError, Problem
 from sweep.plan.manifest import Manifest
 from sweep.runtime.block import Block
-from sweep.runtime.fault import Fault, FaultKind
+from sweep.runtime.divergence import LARGEST, divergence
+from sweep.runtime.fault import Fault
 from sweep.runtime.inputs import BlockInputs, InputLayout
-from sweep.runtime.model_index import ModelIndex
+from sweep.runtime.lane_models import edit_models, set_model_values, set_start
 from sweep.runtime.phases import Phase
 from sweep.runtime.reads import StateLevel
-from sweep.runtime.start import start_state
 
 Floats = NDArray[np.float64]
 
 _STATE = mujoco.mjtState
 _BOUNDARY = int(_STATE.mjSTATE_TIME | _STATE.mjSTATE_QPOS | _STATE.mjSTATE_QVEL | _STATE.mjSTATE_ACT)
-_LARGEST = 1e10  # MuJoCo's own bound for a bad value, mjMAXVAL
 _COUNT = 1  # column of a warning's counter beside its last info
-_DIVERGENCE = ("BADQPOS", "BADQVEL", "BADQACC", "BADCTRL")
 _KEPT = ("eq_active", "mocap_pos", "mocap_quat")
 _STAGES = {StateLevel.VELOCITY: mujoco.mjtStage.mjSTAGE_VEL, StateLevel.FULL: mujoco.mjtStage.mjSTAGE_ACC}
-_WARNINGS = [name.removeprefix("mjWARN_") for name in mujoco.mjtWarning.__members__ if name != "mjNWARNING"]
 
 
 class LanePhysics:
@@ -51,9 +47,8 @@ class LanePhysics:
         self._spec = layout.spec
         self.lanes = len(manifests)
         self._batch: Any = batch.Batch(model, self.lanes, threads)
-        self._set_start(manifests)
-        self._set_model_values(manifests)
-        self._edit_models(manifests)
+        for prepare in (set_start, set_model_values, edit_models):
+            prepare(self._batch, model, manifests)
         self.resting_controls: Floats = self._batch.bind("ctrl").copy()
         self._records: dict[int, Floats] = {}
         self._held: dict[str, NDArray[Any]] = {}
@@ -196,48 +191,6 @@ class LanePhysics:
         """Overwrite part of a lane's state (diagnosis)."""
         self._batch.bind(field)[lane, columns] = values
 
-    def _set_start(self, manifests: Sequence[Manifest]) -> None:
-        starts: dict[str, mujoco.MjData] = {}
-        for lane, manifest in enumerate(manifests):
-            key = manifest.model.model_dump_json(include={"keyframe", "initial"})
-            if key not in starts:
-                starts[key] = start_state(manifest, self.model)
-            mujoco.mj_getState(self.model, starts[key], self._batch.state[lane], int(_STATE.mjSTATE_INTEGRATION))
-
-    def _set_model_values(self, manifests: Sequence[Manifest]) -> None:
-        """Numbers of the model that components set in their lane; edits apply on top of them."""
-        index = ModelIndex(self.model)
-        for lane, manifest in enumerate(manifests):
-            for number in [n for spec in manifest.components.values() for n in spec.model_values()]:
-                row, values = index.rows(number.field, [number.element]), self._batch.expand(number.field)
-                own = values[lane, row, number.column] if number.value is None else number.value
-                values[lane, row, number.column] = own * number.scale
-
-    def _edit_models(self, manifests: Sequence[Manifest]) -> None:
-        """Give lanes their own model values.  Edits are written even where they change nothing, so that a lane's
-        bits do not depend on what its neighbours edit.
-        """
-        edits = manifests[0].model.edits
-        if not edits:
-            return
-        index = ModelIndex(self.model)
-        for name, edit in edits.items():
-            for field in edit.fields:
-                rows, values = index.rows(field, edit.names), self._batch.expand(field)
-                values = values[:, None] if values.ndim == 1 else values  # a lone number of each lane, opt.density
-                for lane, manifest in enumerate(manifests):
-                    mine = manifest.model.edits[name]
-                    if mine.scale is not None:
-                        values[lane, rows] = values[lane, rows] * mine.scale
-                    else:
-                        assert mine.value is not None
-                        values[lane, rows] = mine.value if len(mine.value) > 1 else mine.value[0]
-        try:
-            self._batch.set_const()
-        except batch.SimulationError as error:
-            text = " ".join(str(error).split())
-            raise InvalidInputError("model", [Problem("model.edits", f"MuJoCo says: {text}")]) from None
-
     def _buffer(self, length: int, lanes: int) -> Floats:
         buffer = self._records.get(length)
         if buffer is None or len(buffer) != lanes:
@@ -269,43 +222,15 @@ class LanePhysics:
     ) -> dict[int, Fault]:
         counters = self._batch.warning[:, :, _COUNT]
         # One pass over the records; NaN fails the comparison too.
-        if not counters.any() and np.abs(into).max() <= _LARGEST:
+        if not counters.any() and np.abs(into).max() <= LARGEST:
             return {}
-        bad: NDArray[np.bool_] = ~np.all(np.abs(into[:, 1:]) <= _LARGEST, axis=2)
+        bad: NDArray[np.bool_] = ~np.all(np.abs(into[:, 1:]) <= LARGEST, axis=2)
         suspects = alive & (bad.any(axis=1) | counters.any(axis=1))
         faults = {}
         for lane in np.flatnonzero(suspects).tolist():
             if lane not in skip:
-                faults[lane] = self._divergence(block, into[lane], bad[lane], counters[lane])
+                faults[lane] = divergence(self.model, block, into[lane], bad[lane], counters[lane])
         return faults
-
-    def _divergence(self, block: Block, rows: Floats, bad: NDArray[np.bool_], counters: NDArray[np.int32]) -> Fault:
-        """The fault of one lane; its rows from the faulting step on become its last good boundary."""
-        # The rollout stops a lane in the step whose warning rose: from there its time stands still.
-        advancing = np.flatnonzero(np.diff(rows[:, 0]) > 0)
-        step = int(advancing[-1]) if len(advancing) else 0
-        risen = [name for name, count in zip(_WARNINGS, counters.tolist(), strict=True) if count]
-        if bad.any() and bad.argmax() < step:
-            # MuJoCo warns of a bad state when the next step begins: that step does not exist any more.
-            step, risen = int(bad.argmax()), []
-        diverged = bad.any() or any(name in _DIVERGENCE for name in risen)
-        kind: FaultKind = "diverged" if diverged else "overflow"
-        where = self._first_bad(rows[step + 1])
-        message = " and ".join(part for part in (", ".join(risen), where) if part)
-        # An injected boundary may itself be bad: nothing may be computed from it.
-        rows[step + 1 :] = np.where(np.abs(rows[step]) <= _LARGEST, rows[step], 0.0)
-        return Fault(tick=block.start + step, phase=Phase.PHYSICS_STEP, kind=kind, message=message)
-
-    def _first_bad(self, row: Floats) -> str:
-        bad = np.flatnonzero(~(np.abs(row) <= _LARGEST))
-        if not len(bad):
-            return ""
-        column, value = int(bad[0]), float(row[bad[0]])
-        for field, count in (("time", 1), ("qpos", self.model.nq), ("qvel", self.model.nv), ("act", self.model.na)):
-            if column < count:
-                return f"{field}[{column}] is {value:g} after the step"
-            column -= int(count)
-        raise AssertionError(column)
 
     def _replay_error(self, lane: int, block: Block, inputs: Floats, rows: Floats) -> Fault:
         """A lane in which MuJoCo raised: the call left it where it began, so step it again to find the tick."""

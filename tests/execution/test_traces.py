@@ -12,7 +12,7 @@ import pytest
 from sweep.errors import LedgerError
 from sweep.execution.collect import collect
 from sweep.execution.folder import SweepFolder
-from sweep.execution.pending import pending_runs
+from sweep.execution.pending import pending_work
 from sweep.execution.planning import plan_sweep
 from sweep.execution.ray_executor import RayExecutor
 from sweep.execution.run_files import Luggage, RunFiles
@@ -126,7 +126,7 @@ def test_runs_are_run_again_for_a_trace_that_is_missing(prepared):
     (folder.path / trace_place(planned.runs[1].run_id)).write_bytes(b"torn")
     planned, _, _ = prepared("full")
     with Ledger.open(folder.path, read_only=True) as ledger:
-        assert [run.run_id for run in pending_runs(planned, ledger)] == [run.run_id for run in planned.runs[:2]]
+        assert [run.run_id for run in pending_work(planned, ledger).runs] == [run.run_id for run in planned.runs[:2]]
 
 
 def test_what_never_began_has_no_trace_and_is_not_run_again_for_it(scene, prepared):
