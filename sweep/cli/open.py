@@ -15,10 +15,10 @@ from rich.table import Table
 from sweep.design.cell import shown
 from sweep.errors import CapsuleError, InvalidInputError, Problem
 from sweep.execution.code import code_id
-from sweep.runtime.capsule import Capsule, versions
-from sweep.runtime.capsule_file import load_capsule
+from sweep.runtime.hosting.capsule import Capsule, versions
+from sweep.runtime.hosting.capsule_file import load_capsule
+from sweep.runtime.hosting.recent import BoundaryHistory
 from sweep.runtime.instance import SimulationInstance
-from sweep.runtime.recent import BoundaryHistory
 
 _ROWS = 12
 _MOST_CONTROLS = 4

@@ -15,7 +15,7 @@ from sweep.plan.plan import run_id
 from sweep.plan.sections import TraceLevel
 from sweep.results import CellRow, Ledger, RunRecord
 from sweep.results.traces import trace_place
-from sweep.runtime.recording import Recording, record_run
+from sweep.runtime.tracing.recording import Recording, record_run
 
 _MOST_JOINTS = 8
 

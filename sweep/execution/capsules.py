@@ -14,8 +14,8 @@ from sweep.execution.code import is_installed, user_sources
 from sweep.execution.planning import PlannedSweep
 from sweep.plan.plan import Plan
 from sweep.results import Outcome, RunRecord, Status
-from sweep.runtime.capsule import Capsule, capsule_of
-from sweep.runtime.capsule_file import SUFFIX, write_capsule
+from sweep.runtime.hosting.capsule import Capsule, capsule_of
+from sweep.runtime.hosting.capsule_file import SUFFIX, write_capsule
 from sweep.runtime.instance import SimulationInstance
 
 CAPSULES_NAME = "capsules"

@@ -15,7 +15,7 @@ from typing import Any
 import sweep
 from sweep.digest import bytes_id, content_id
 from sweep.plan.plan import Plan
-from sweep.runtime.user_class import load_class
+from sweep.runtime.own.user_class import load_class
 
 OURS = ("plan", "runtime")
 """Our own packages whose source decides the bits."""

@@ -13,7 +13,7 @@ from sweep.plan.component import Capability
 from sweep.plan.plan import Plan
 from sweep.plan.variant import with_parameters
 from sweep.runtime.batch import InstanceBatch
-from sweep.runtime.controller import load_controller
+from sweep.runtime.control.controller import load_controller
 
 OURS = "sweep."
 """What the classes that come with the package start with; those have tests of their own."""

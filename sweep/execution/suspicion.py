@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sweep.runtime.batch import InstanceBatch
-from sweep.runtime.controller import as_commands
+from sweep.runtime.control.controller import as_commands
 
 ROUNDING = 1e-9
 """Commands that differ by no more than this, relatively, differ in the order of a sum."""
@@ -54,7 +54,9 @@ def influence(alone: InstanceBatch, among: InstanceBatch, name: str, ticks: int)
             batch.advance(1)
     told, other = one.last(), many.last()
     if told.shape == other.shape and np.allclose(told, other, rtol=ROUNDING, atol=ROUNDING):
-        return "the last digits depend on how many lanes there are, as with @ and dot; see sweep.runtime.rowwise"
+        return (
+            "the last digits depend on how many lanes there are, as with @ and dot; see sweep.runtime.numerics.rowwise"
+        )
     return "what it computes for one lane depends on the others"
 
 

@@ -31,7 +31,7 @@ def keep_traces(batch: InstanceBatch, runs: Sequence[tuple[str, str, TraceLevel]
     Raises:
         LedgerError: ``keep`` does.
     """
-    from sweep.runtime.trace_file import TraceTables, parquet_bytes
+    from sweep.runtime.tracing.file import TraceTables, parquet_bytes
 
     tables = TraceTables(batch)
     for lane, (run_id, code, level) in enumerate(runs):
@@ -57,7 +57,7 @@ def untraced_runs(runs: Iterable[Run], ledger: Ledger) -> set[str]:
 
 
 def _level(file: Path) -> int:
-    from sweep.runtime.trace_file import trace_metadata  # brings Arrow, which summaries do without
+    from sweep.runtime.tracing.file import trace_metadata  # brings Arrow, which summaries do without
 
     metadata = trace_metadata(file) or {"trace": "summary"}
     return TRACE_LEVELS.index(metadata["trace"])

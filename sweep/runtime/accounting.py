@@ -8,7 +8,7 @@ from sweep.plan.plan import run_id
 from sweep.results.record import Outcome, RunRecord, Status
 from sweep.runtime.fault import EpisodeEnd, Fault
 from sweep.runtime.phases import Phase
-from sweep.runtime.trace import combine
+from sweep.runtime.tracing.trace import combine
 
 if TYPE_CHECKING:
     from sweep.runtime.batch import InstanceBatch

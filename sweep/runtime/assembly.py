@@ -15,7 +15,7 @@ from sweep.runtime.components import live_class
 from sweep.runtime.components.metric import Metric
 from sweep.runtime.components.observed_metric import ObservedMetric
 from sweep.runtime.context import BatchContext
-from sweep.runtime.control_loop import ControlLoop
+from sweep.runtime.control.control_loop import ControlLoop
 from sweep.runtime.inputs import InputLayout
 from sweep.runtime.reading import EVERYTHING, DeviceReads, Reading
 

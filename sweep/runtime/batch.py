@@ -18,18 +18,18 @@ from sweep.runtime.assembly import Assembly
 from sweep.runtime.block import Block, BlockView, longest_in_memory, next_block, next_due
 from sweep.runtime.context import BatchContext, reference_tables
 from sweep.runtime.cycle import run_block
-from sweep.runtime.deferred import DeferredActions
-from sweep.runtime.domain import Domain
+from sweep.runtime.domain.commit import Domain
+from sweep.runtime.domain.deferred import DeferredActions
 from sweep.runtime.fault import Stop
-from sweep.runtime.mailbox import Mailbox
+from sweep.runtime.ingress.mailbox import Mailbox
 from sweep.runtime.model import open_model
 from sweep.runtime.model_index import ModelIndex
 from sweep.runtime.observation import Observation, Observer
 from sweep.runtime.output import DeviceOutput
 from sweep.runtime.phases import Phase
 from sweep.runtime.physics import LanePhysics
-from sweep.runtime.trace import TraceColumn
-from sweep.runtime.trace_recorder import TraceRecorder
+from sweep.runtime.tracing.recorder import TraceRecorder
+from sweep.runtime.tracing.trace import TraceColumn
 
 
 class InstanceBatch:

@@ -10,10 +10,10 @@ from sweep.plan.plan import Plan
 from sweep.plan.sections import TraceLevel
 from sweep.runtime.batch import InstanceBatch
 from sweep.runtime.fault import Stop
+from sweep.runtime.hosting.recent import BoundaryHistory, RecentBoundaries
+from sweep.runtime.ingress.mailbox import Mailbox
+from sweep.runtime.ingress.recorded_input import RecordedInput
 from sweep.runtime.injection import Write
-from sweep.runtime.mailbox import Mailbox
-from sweep.runtime.recent import BoundaryHistory, RecentBoundaries
-from sweep.runtime.recorded_input import RecordedInput
 from sweep.runtime.snapshot import (
     MujocoPhysicsStateSnapshot,
     SimulationSnapshot,

@@ -14,17 +14,17 @@ from sweep.plan.problems import unknown_name
 from sweep.plan.streams import checked_seed
 from sweep.results.record import RunRecord, StreamReceipt
 from sweep.runtime.batch import InstanceBatch
-from sweep.runtime.batch_trace import BatchTrace
 from sweep.runtime.episode import Episode
-from sweep.runtime.external_input import ExternalInputs, InputProducer
 from sweep.runtime.fault import EpisodeEnd, Fault
+from sweep.runtime.hosting.recent import BoundaryHistory
+from sweep.runtime.ingress.external_input import ExternalInputs, InputProducer
+from sweep.runtime.ingress.mailbox import Mailbox
+from sweep.runtime.ingress.recorded_input import RecordedInput
 from sweep.runtime.injection import refuse_claimed, resource_of, writes_of
-from sweep.runtime.mailbox import Mailbox
 from sweep.runtime.output import DeviceOutput
-from sweep.runtime.recent import BoundaryHistory
-from sweep.runtime.recorded_input import RecordedInput
 from sweep.runtime.snapshot import MujocoPhysicsStateSnapshot, SimulationSnapshot
-from sweep.runtime.trace import TraceEvent
+from sweep.runtime.tracing.batch_trace import BatchTrace
+from sweep.runtime.tracing.trace import TraceEvent
 
 
 class SimulationInstance:

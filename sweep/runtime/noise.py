@@ -1,7 +1,7 @@
 """Noise draws: pure functions of (key, index), made in large blocks for many lanes.
 
 Draw *i* of a stream is raw word *i* of numpy's Philox generator under the stream's key, from counter 0.
-Numpy promises that integer stream; everything after it is our own arithmetic (:mod:`sweep.runtime.quantile`),
+Numpy promises that integer stream; everything after it is our own arithmetic (:mod:`sweep.runtime.numerics.quantile`),
 so a draw has the same bits in every process, on every CPU and with every numpy version.
 """
 
@@ -16,10 +16,10 @@ from numpy.random import Philox
 from numpy.typing import NDArray
 
 from sweep.results.record import StreamReceipt
-from sweep.runtime.quantile import Floats, Words, Workspace
-from sweep.runtime.quantile import normal_of as normal_of
-from sweep.runtime.quantile import normals_of as normals_of
-from sweep.runtime.quantile import uniforms_of as uniforms_of
+from sweep.runtime.numerics.quantile import Floats, Words, Workspace
+from sweep.runtime.numerics.quantile import normal_of as normal_of
+from sweep.runtime.numerics.quantile import normals_of as normals_of
+from sweep.runtime.numerics.quantile import uniforms_of as uniforms_of
 
 NoiseKind = Literal["normal", "uniform"]
 """What a stream's words become."""

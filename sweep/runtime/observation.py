@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from sweep.runtime.block import Block, BlockView
 from sweep.runtime.inputs import joined_inputs
-from sweep.runtime.trace import TraceColumn
-from sweep.runtime.trace_recorder import TraceRecorder
+from sweep.runtime.tracing.recorder import TraceRecorder
+from sweep.runtime.tracing.trace import TraceColumn
 
 _PIECE_BYTES = 256 * 1024
 """Size of a piece: large enough to make numpy calls few, small enough to stay in the second-level cache."""

@@ -23,10 +23,10 @@ from sweep.plan.problems import unknown_name
 from sweep.plan.sections import ControllerSpec, ModelEdit, ModelSpec, ReferenceSpec, RuntimeSpec
 from sweep.plan.variant import with_parameters
 from sweep.runtime.components import live_class
-from sweep.runtime.controller import load_controller
+from sweep.runtime.control.controller import load_controller
 from sweep.runtime.model import load_image, open_model
 from sweep.runtime.model_index import ModelIndex
-from sweep.runtime.user_class import load_class
+from sweep.runtime.own.user_class import load_class
 
 
 def resolve_plan(

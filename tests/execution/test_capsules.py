@@ -11,7 +11,7 @@ from sweep.execution import capsules
 from sweep.execution.capsules import CapsuleWriter, capsules_in
 from sweep.execution.planning import plan_sweep
 from sweep.execution.worker import execute_shard
-from sweep.runtime.capsule_file import load_capsule
+from sweep.runtime.hosting.capsule_file import load_capsule
 
 CAPSULE_CTL = """
 class Late:

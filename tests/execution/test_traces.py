@@ -21,7 +21,7 @@ from sweep.execution.worker import execute_shard
 from sweep.results import Ledger
 from sweep.results.ledger import LEDGER_NAME
 from sweep.results.traces import trace_place
-from sweep.runtime.trace_file import trace_metadata
+from sweep.runtime.tracing.file import trace_metadata
 
 RAISES = """
 class Raises:

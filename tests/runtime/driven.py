@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from sweep.runtime import InstanceBatch
-from sweep.runtime.mailbox import Mailbox
+from sweep.runtime.ingress.mailbox import Mailbox
 from sweep.runtime.reads import STATE_ONLY
 from tests.runtime.scenes import cart, plan_of
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from sweep.runtime import ApplyWrench, Deferred, End, Proposal, Reads, SetJoint, StateLevel, SwitchEquality
-from sweep.runtime.proposal import MoveMocap
+from sweep.runtime.domain.proposal import MoveMocap
 
 KEPT = {}
 """What was seen, by component id: a list of rows (tick, numbers...)."""

@@ -18,9 +18,9 @@ import mujoco
 import numpy as np
 
 from sweep.plan.streams import stream_key
+from sweep.runtime.domain.proposal import MoveMocap
 from sweep.runtime.noise import normals, uniforms
-from sweep.runtime.proposal import MoveMocap
-from sweep.runtime.sine import sines_of
+from sweep.runtime.numerics.sine import sines_of
 
 
 def exact(seconds):

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sweep.runtime import InstanceBatch, SimulationInstance
-from sweep.runtime.mailbox import Mailbox
+from sweep.runtime.ingress.mailbox import Mailbox
 from sweep.runtime.reads import STATE_ONLY
 from tests.runtime import reference_model
 from tests.runtime.judge import agree, episode_of, expected, happened, stopped

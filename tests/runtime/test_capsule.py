@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from sweep.errors import CapsuleError
 from sweep.plan import load_manifest
 from sweep.runtime import resolve_plan
-from sweep.runtime.capsule import Capsule, capsule_of
-from sweep.runtime.capsule_file import load_capsule, write_capsule
-from sweep.runtime.host import SimulationHost
+from sweep.runtime.hosting.capsule import Capsule, capsule_of
+from sweep.runtime.hosting.capsule_file import load_capsule, write_capsule
+from sweep.runtime.hosting.host import SimulationHost
 from tests.runtime.scenes import CART, cart, plan_of
 
 WILD = [0, 1e9, 0, 1e12]

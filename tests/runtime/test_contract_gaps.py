@@ -28,7 +28,7 @@ from sweep.runtime import (
     per_lane,
     resolve_plan,
 )
-from sweep.runtime.modes import MODES, PACED
+from sweep.runtime.hosting.modes import MODES, PACED
 from sweep.runtime.physics import LanePhysics
 from tests.runtime.scenes import bits, cart, plan_of, samples
 from tests.runtime.test_ownership import ANY_THREAD, OWNER_ONLY
@@ -108,8 +108,8 @@ def test_the_lifecycle_knows_no_clock_on_the_wall():
             names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
             names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
             assert not names & clocks or path.name == "pacing.py"
-            assert "sweep.runtime.pacing" not in names or path.name in ("__init__.py", "host.py", "modes.py")
-            assert "sweep.runtime.host" not in names or path.name == "__init__.py"
+            assert "sweep.runtime.hosting.pacing" not in names or path.name in ("__init__.py", "host.py", "modes.py")
+            assert "sweep.runtime.hosting.host" not in names or path.name == "__init__.py"
 
 
 TITLES = ["DeferredActionsCommit", "ExternalInputCommit", "ContinuousPrescribedState", "DerivedStateRecompute",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sweep.errors import InvalidInputError
 from sweep.results.record import Status
 from sweep.runtime import InstanceBatch, Phase
-from sweep.runtime.held import Held
+from sweep.runtime.domain.held import Held
 from tests.runtime.scenes import bits, cart, plan_of
 
 OWN = "tests.runtime.own_components:"

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sweep.runtime import InstanceBatch
-from sweep.runtime.mailbox import Mailbox
+from sweep.runtime.ingress.mailbox import Mailbox
 from tests.runtime.driven import Controls, advanced, applied, document, send
 from tests.runtime.scalar_driver import ScalarDrive
 from tests.runtime.scenes import bits, cart, plan_of

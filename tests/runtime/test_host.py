@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from sweep.errors import HostError, InvalidInputError, LateError, OwnershipError
 from sweep.runtime import SimulationInstance
-from sweep.runtime.host import SimulationHost
-from sweep.runtime.host_state import HostState
-from sweep.runtime.modes import MODES, PACED
-from sweep.runtime.pacing import Pacer, WallClock
-from sweep.runtime.sink import LatestSnapshot
+from sweep.runtime.hosting.host import SimulationHost
+from sweep.runtime.hosting.modes import MODES, PACED
+from sweep.runtime.hosting.pacing import Pacer, WallClock
+from sweep.runtime.hosting.sink import LatestSnapshot
+from sweep.runtime.hosting.state import HostState
 from tests.runtime.scenes import cart, plan_of
 
 SOON_S = 20.0

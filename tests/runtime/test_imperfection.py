@@ -13,10 +13,10 @@ from pydantic import ValidationError
 
 from sweep.plan.imperfection import Imperfection, exp_of
 from sweep.plan.streams import stream_key
-from sweep.runtime.channel import drawn
 from sweep.runtime.imperfection import Pipeline
 from sweep.runtime.noise import LaneStream, normals
 from sweep.runtime.sample_steps import Wrap
+from sweep.runtime.transport.channel import drawn
 from tests.runtime.scenes import bits
 
 GYRO = {"white_density": 3.394e-4, "random_walk": 3.88e-5}  # rad/s/sqrt(Hz), rad/s/sqrt(s)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from sweep.errors import InvalidInputError, MailboxFullError
 from sweep.plan.clock import Grid
 from sweep.runtime import SimulationInstance
-from sweep.runtime.mailbox import Mailbox
-from sweep.runtime.recorded_input import RecordedInput
+from sweep.runtime.ingress.mailbox import Mailbox
+from sweep.runtime.ingress.recorded_input import RecordedInput
 from tests.runtime.scenes import cart, plan_of
 
 

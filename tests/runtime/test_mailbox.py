@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sweep.errors import GridError, InvalidInputError, MailboxFullError
 from sweep.plan.clock import Grid
-from sweep.runtime.mailbox import Mailbox
+from sweep.runtime.ingress.mailbox import Mailbox
 from tests.runtime.scenes import cart, plan_of
 
 GRID = Grid(0.001)

@@ -11,7 +11,7 @@ import pytest
 from sweep.errors import InvalidInputError
 from sweep.plan import load_manifest
 from sweep.runtime import InstanceBatch
-from sweep.runtime.recording import record_run
+from sweep.runtime.tracing.recording import record_run
 from tests.runtime.scenes import cart, plan_of
 from tests.runtime.test_derived_state import OWN, SENSED
 

@@ -28,7 +28,7 @@ from sweep.runtime.noise import (
     uniforms,
     uniforms_of,
 )
-from sweep.runtime.quantile import log_of
+from sweep.runtime.numerics.quantile import log_of
 
 ROOT = Path(sweep.__file__).parents[1]
 KEY = stream_key(12345, "imu0", "white")

@@ -19,7 +19,7 @@ from sweep.plan import load_manifest
 from sweep.results.record import RunRecord
 from sweep.runtime import InstanceBatch, per_lane, resolve_plan, row_product
 from sweep.runtime.controllers import numpy_policy, torch_policy
-from sweep.runtime.rowwise import elu, identity, relu, tanh
+from sweep.runtime.numerics.rowwise import elu, identity, relu, tanh
 from tests.runtime.scenes import bits, cart
 
 NUMBERS = st.floats(-1e6, 1e6)

@@ -20,7 +20,7 @@ from sweep.results.record import Status
 from sweep.runtime import InstanceBatch, uniforms
 from sweep.runtime.block import Block
 from sweep.runtime.components.push import Push, PushSchedule
-from sweep.runtime.sine import sines_and_cosines_of
+from sweep.runtime.numerics.sine import sines_and_cosines_of
 from tests.runtime.scenes import bits, plan_of
 
 DT = Fraction(2, 1000)

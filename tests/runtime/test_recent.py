@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sweep.runtime import InstanceBatch, SimulationInstance
-from sweep.runtime.recent import KEPT, RecentBoundaries
+from sweep.runtime.hosting.recent import KEPT, RecentBoundaries
 from tests.runtime.scenes import cart, plan_of
 
 

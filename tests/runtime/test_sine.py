@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sweep.runtime import sine
-from sweep.runtime.sine import TURNS_PER_RAD, cosines_of, sines_and_cosines_of, sines_of
+from sweep.runtime.numerics import sine
+from sweep.runtime.numerics.sine import TURNS_PER_RAD, cosines_of, sines_and_cosines_of, sines_of
 
 TWO_PI = Decimal("6.28318530717958647692528676655900576839433879875021")
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from sweep.digest import canonical_json
 from sweep.runtime import InstanceBatch, SimulationInstance, trace_file, trace_recorder
-from sweep.runtime.trace_file import SCHEMA, TraceTables, parquet_bytes
+from sweep.runtime.tracing.file import SCHEMA, TraceTables, parquet_bytes
 from tests.runtime.scenes import bits, cart, plan_of
 
 LEVELS = ("summary", "events", "full")

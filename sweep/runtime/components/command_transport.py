@@ -13,9 +13,9 @@ from sweep.plan.drivers import DriverSpec
 from sweep.plan.lane_clock import LaneSchedule
 from sweep.plan.units import exact_seconds
 from sweep.results.record import StreamReceipt
-from sweep.runtime.channel import LOST, Channel
-from sweep.runtime.command import Command
 from sweep.runtime.context import BatchContext
+from sweep.runtime.ingress.command import Command
+from sweep.runtime.transport.channel import LOST, Channel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.runtime.channel import LOST
-from sweep.runtime.command import Command
 from sweep.runtime.components.command_transport import NEVER, Flight
 from sweep.runtime.context import BatchContext
-from sweep.runtime.trace import TraceColumn
+from sweep.runtime.ingress.command import Command
+from sweep.runtime.tracing.trace import TraceColumn
+from sweep.runtime.transport.channel import LOST
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

@@ -12,15 +12,15 @@ from sweep.plan.custom import CustomDeviceSpec
 from sweep.plan.streams import stream_key
 from sweep.plan.transport import TRANSPORT_STREAMS
 from sweep.runtime.block import BlockView
-from sweep.runtime.component_setup import numbers_of, reads_of, user_objects, wrong_class
 from sweep.runtime.components.device import Device, Floats, Ints
 from sweep.runtime.context import BatchContext
 from sweep.runtime.fault import Fault, Stop, what_raised
 from sweep.runtime.model_index import ModelIndex
 from sweep.runtime.noise import LaneStream
+from sweep.runtime.own.component_setup import numbers_of, reads_of, user_objects, wrong_class
+from sweep.runtime.own.sight import Sight
+from sweep.runtime.own.view import lent
 from sweep.runtime.phases import Phase
-from sweep.runtime.sight import Sight
-from sweep.runtime.view import lent
 
 
 class CustomDevice(Device):

@@ -8,12 +8,12 @@ import numpy as np
 
 from sweep.plan.custom import CustomDriverSpec
 from sweep.runtime.block import Block
-from sweep.runtime.component_setup import numbers_of, user_objects
 from sweep.runtime.components.driver import Driver, Floats
 from sweep.runtime.context import BatchContext
 from sweep.runtime.fault import Fault, what_raised
+from sweep.runtime.own.component_setup import numbers_of, user_objects
+from sweep.runtime.own.view import Boundary, lent
 from sweep.runtime.phases import Phase
-from sweep.runtime.view import Boundary, lent
 
 
 class CustomDriver(Driver):

@@ -9,10 +9,10 @@ from sweep.plan.custom import CustomInteractionSpec
 from sweep.runtime.block import BlockView
 from sweep.runtime.components.own_watcher import OwnWatcher
 from sweep.runtime.context import BatchContext
+from sweep.runtime.domain.check import checked_proposal
+from sweep.runtime.domain.proposal import Proposal
 from sweep.runtime.fault import Fault
 from sweep.runtime.phases import Phase
-from sweep.runtime.proposal import Proposal
-from sweep.runtime.proposal_check import checked_proposal
 
 
 class CustomInteraction(OwnWatcher):
@@ -31,7 +31,7 @@ class CustomInteraction(OwnWatcher):
         self.acts_on_physics = bool(getattr(self._objects[0], "acts_on_physics", True))
 
     def propose_at(self, view: BlockView, lane: int, tick: int, state: Mapping[str, Any]) -> Proposal | Fault | None:
-        """See :class:`sweep.runtime.domain.StatefulInteraction`."""
+        """See :class:`sweep.runtime.domain.commit.StatefulInteraction`."""
         try:
             with self._shown(view, lane, tick) as shown:
                 proposal = checked_proposal(self._objects[lane].propose(shown, state))

@@ -15,7 +15,7 @@ class CustomObserver(OwnWatcher):
     """See :class:`sweep.plan.custom.CustomObserverSpec`."""
 
     def observe_at(self, view: BlockView, lane: int, tick: int, state: Mapping[str, Any]) -> Fault | None:
-        """See :class:`sweep.runtime.domain.StatefulObserver`."""
+        """See :class:`sweep.runtime.domain.commit.StatefulObserver`."""
         try:
             with self._shown(view, lane, tick) as shown:
                 self._objects[lane].observe(shown, state)

@@ -9,11 +9,11 @@ import numpy as np
 from sweep.errors import Problem
 from sweep.plan.custom import CustomPoseSpec
 from sweep.runtime.block import Block
-from sweep.runtime.component_setup import numbers_of, user_objects
 from sweep.runtime.context import BatchContext
 from sweep.runtime.fault import Fault, what_raised
 from sweep.runtime.inputs import BlockInputs
 from sweep.runtime.model_index import ModelIndex
+from sweep.runtime.own.component_setup import numbers_of, user_objects
 from sweep.runtime.phases import Phase
 
 

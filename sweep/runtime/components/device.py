@@ -19,15 +19,15 @@ from sweep.plan.streams import stream_key
 from sweep.plan.units import exact_seconds
 from sweep.results.record import StreamReceipt
 from sweep.runtime.block import Block, BlockView
-from sweep.runtime.channel import LOST, Channel, drawn
 from sweep.runtime.context import BatchContext
 from sweep.runtime.model_index import ModelIndex
 from sweep.runtime.noise import LaneStream
 from sweep.runtime.output import DeviceOutput
 from sweep.runtime.reads import STATE_ONLY, Reads
-from sweep.runtime.sample_log import SampleLog
-from sweep.runtime.trace import TraceColumn
-from sweep.runtime.transport import SampleQueue
+from sweep.runtime.tracing.sample_log import SampleLog
+from sweep.runtime.tracing.trace import TraceColumn
+from sweep.runtime.transport.channel import LOST, Channel, drawn
+from sweep.runtime.transport.queue import SampleQueue
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sweep.errors import Problem
 from sweep.results.record import StreamReceipt
 from sweep.runtime.block import Block, BlockView, as_slice
-from sweep.runtime.command import Command
 from sweep.runtime.components.command_transport import CommandTransport, Flight
 from sweep.runtime.components.committed_inputs import CommittedInputs
 from sweep.runtime.components.conversion import (
@@ -26,6 +25,7 @@ from sweep.runtime.components.conversion import (
 from sweep.runtime.components.watchdog import Watchdog
 from sweep.runtime.context import BatchContext
 from sweep.runtime.fault import Fault
+from sweep.runtime.ingress.command import Command
 from sweep.runtime.model_index import ModelIndex
 
 Floats = NDArray[np.float64]

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sweep.plan.interactions import EndingSpec
 from sweep.runtime.block import BlockView, as_slice
 from sweep.runtime.context import BatchContext, per_lane_values
-from sweep.runtime.held import Held, first_steps
-from sweep.runtime.proposal import End, LaneProposal, Proposal
+from sweep.runtime.domain.held import Held, first_steps
+from sweep.runtime.domain.proposal import End, LaneProposal, Proposal
 from sweep.runtime.reads import SENSORS, STATE_ONLY, Reads
 
 Bools = NDArray[np.bool_]
@@ -49,7 +49,7 @@ class Ending(ABC):
         return {}
 
     def propose(self, view: BlockView) -> Iterator[LaneProposal]:
-        """The first end of each lane; see :class:`sweep.runtime.domain.Interaction`."""
+        """The first end of each lane; see :class:`sweep.runtime.domain.commit.Interaction`."""
         so, start = self.ends(view), view.block.start
         if not so.any():
             return

@@ -13,7 +13,7 @@ from sweep.runtime.block import BlockView
 from sweep.runtime.components.ending import Bools, Ending, sensed_after
 from sweep.runtime.context import BatchContext
 from sweep.runtime.model_index import ModelIndex
-from sweep.runtime.sine import TURNS_PER_RAD, cosines_of
+from sweep.runtime.numerics.sine import TURNS_PER_RAD, cosines_of
 
 _Z = slice(2, 3)
 

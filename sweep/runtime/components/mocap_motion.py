@@ -17,8 +17,8 @@ from sweep.runtime.block import Block
 from sweep.runtime.context import BatchContext
 from sweep.runtime.inputs import BlockInputs
 from sweep.runtime.model_index import ModelIndex
+from sweep.runtime.numerics.sine import TURNS_PER_RAD, sines_and_cosines_of, sines_of
 from sweep.runtime.reference import minimum_jerk
-from sweep.runtime.sine import TURNS_PER_RAD, sines_and_cosines_of, sines_of
 
 Floats = NDArray[np.float64]
 

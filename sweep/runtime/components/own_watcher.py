@@ -8,13 +8,13 @@ from typing import Any
 
 from sweep.errors import Problem
 from sweep.runtime.block import BlockView
-from sweep.runtime.component_setup import reads_of, user_objects
 from sweep.runtime.context import BatchContext
 from sweep.runtime.fault import Fault, what_raised
 from sweep.runtime.model_index import ModelIndex
+from sweep.runtime.own.component_setup import reads_of, user_objects
+from sweep.runtime.own.sight import Sight
+from sweep.runtime.own.view import MujocoReadView, lent
 from sweep.runtime.phases import Phase
-from sweep.runtime.sight import Sight
-from sweep.runtime.view import MujocoReadView, lent
 
 
 class OwnWatcher:

@@ -19,7 +19,7 @@ from sweep.runtime.block import Block, BlockView
 from sweep.runtime.context import BatchContext, per_lane_values
 from sweep.runtime.model_index import ModelIndex
 from sweep.runtime.noise import LaneStream
-from sweep.runtime.sine import sines_and_cosines_of
+from sweep.runtime.numerics.sine import sines_and_cosines_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

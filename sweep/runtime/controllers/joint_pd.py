@@ -10,7 +10,7 @@ import numpy as np
 from mujoco import batch
 from numpy.typing import NDArray
 
-from sweep.runtime.controller import ControllerSetup, ControlStep
+from sweep.runtime.control.controller import ControllerSetup, ControlStep
 from sweep.runtime.model_index import ModelIndex
 
 Floats = NDArray[np.float64]

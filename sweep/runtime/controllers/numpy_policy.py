@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from sweep.errors import Problem, did_you_mean
 from sweep.plan.sections import ControllerSpec
-from sweep.runtime.controller import ControllerSetup
+from sweep.runtime.control.controller import ControllerSetup
 from sweep.runtime.controllers.policy import Policy
-from sweep.runtime.rowwise import elu, identity, relu, row_product, tanh
+from sweep.runtime.numerics.rowwise import elu, identity, relu, row_product, tanh
 
 Floats = NDArray[np.float64]
 

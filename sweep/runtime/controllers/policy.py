@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sweep.errors import Problem
 from sweep.plan.problems import unknown_name
 from sweep.plan.sections import ControllerSpec
-from sweep.runtime.controller import ControllerSetup, ControlStep
+from sweep.runtime.control.controller import ControllerSetup, ControlStep
 
 Floats = NDArray[np.float64]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.runtime.controller import ControllerSetup, ControlStep
+from sweep.runtime.control.controller import ControllerSetup, ControlStep
 
 Floats = NDArray[np.float64]
 

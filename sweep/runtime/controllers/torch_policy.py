@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sweep.errors import Problem
 from sweep.plan.sections import ControllerSpec
-from sweep.runtime.controller import ControllerSetup
+from sweep.runtime.control.controller import ControllerSetup
 from sweep.runtime.controllers.policy import Policy
 from sweep.runtime.noise import normals
 

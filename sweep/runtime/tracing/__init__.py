@@ -1,0 +1,1 @@
+"""Traces: what is kept of a run, digested, told as events, and written as files."""

@@ -1,0 +1,1 @@
+"""How samples and commands travel: jitter, loss, ordering, and what is under way."""
