@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from sweep.run import SweepResult
+    from sweep.run import SweepRun
 
 
-def run_sweep(*overrides: str, **options: Any) -> SweepResult:
-    """Run a sweep from Python, as the command line does; see :func:`sweep.run.run_sweep`."""
+def run_sweep(*overrides: str, **options: Any) -> SweepRun:
+    """A sweep from Python, as the command line runs it; see :func:`sweep.run.run_sweep`."""
     from sweep.run import run_sweep as implementation
 
     return implementation(*overrides, **options)

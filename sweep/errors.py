@@ -126,7 +126,7 @@ class LedgerError(SweepError):
     """A sweep folder or its ledger cannot be used as asked."""
 
 
-class StoppedError(LedgerError):
+class StoppedError(SweepError):
     """A sweep that had begun could not go on; what finished is in its ledger."""
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
+from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sweep.config.load import load_spec
 from sweep.design.spec import SweepSpec
 from sweep.execution.canary import examine
-from sweep.execution.collect import CollectReport, Progress, collect
+from sweep.execution.collect import Collection
 from sweep.execution.findings import Findings
 from sweep.execution.folder import SweepFolder
 from sweep.execution.planning import PlannedSweep, plan_sweep
+from sweep.execution.progress import CollectReport, Progress
 from sweep.results import Ledger, RunRecord
 from sweep.runtime.noise import receipt_digest
 from sweep.tracking.destination import Destination
@@ -25,24 +27,92 @@ if TYPE_CHECKING:
     from analysis.comparison import Comparison
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SweepResult:
-    """A sweep that has run.
+class SweepRun:
+    """A sweep that runs while you iterate over it, or to its end with :meth:`finish`.
+
+    An iteration gives the record of each run as soon as it is committed, in the order in which runs finish; runs that
+    were known before are not among them.  Leaving the loop leaves the rest for later: another loop goes on, and so
+    does :meth:`finish`, while :meth:`close` leaves it to another session.
+
+    >>> for record in run_sweep("+latency=0.002,0.005"):
+    ...     print(record.seed, record.metrics)
+    >>> comparison = run_sweep("+latency=0.002,0.005").finish().comparison()
+
+    Args:
+        planned: the sweep.
+        spec: what was asked.
+        on_progress: called as shards of runs are committed.
 
     Attributes:
         folder: where it is; ``analysis.load`` and ``analysis.compare`` take it.
         planned: what was asked, resolved.
-        report: what this session did.
-        syncer: the process that feeds MLflow; None if tracking is off or nothing was new.
+        syncer: the process that feeds MLflow; None before the first run, and if tracking is off.
+
+    Raises:
+        InvalidInputError: the canary found what was asked wrong, or another sweep has this name; nothing was written.
+        LedgerError: the folder cannot be written.
     """
 
-    folder: Path
-    planned: PlannedSweep = field(repr=False)
-    report: CollectReport
-    syncer: SyncerProcess | None = field(default=None, repr=False)
+    def __init__(
+        self, planned: PlannedSweep, spec: SweepSpec, on_progress: Callable[[Progress], None] | None = None
+    ) -> None:
+        self._destination = mlflow_of(spec)
+        self._on_progress = on_progress
+        seen = examine(planned) if spec.canary else Findings()
+        self.planned = (Findings.known(SweepFolder.of(planned, spec)) | seen).applied(planned)
+        folder = SweepFolder.prepare(self.planned, spec)
+        self.folder = folder.path
+        self.syncer: SyncerProcess | None = None
+        self._collection = Collection(self.planned, folder, spec, self._hear)
+        self._records: deque[RunRecord] = deque()
+        self._is_asked = False
+
+    def __iter__(self) -> SweepRun:
+        return self
+
+    def __next__(self) -> RunRecord:
+        self._is_asked = True
+        while not self._records:
+            self._records.extend(next(self._collection))
+        return self._records.popleft()
+
+    def __repr__(self) -> str:
+        hint = "" if self._is_asked else "; iterate over it, or finish() it"
+        return f"<sweep of {len(self.planned.runs)} runs in {self.folder}{hint}>"
+
+    def __del__(self) -> None:
+        if not getattr(self, "_is_asked", True):
+            warnings.warn(f"{self!r} was never run", RuntimeWarning, stacklevel=2, source=self)
+
+    def finish(self) -> SweepRun:
+        """Run what is left; returns when the last run is committed.
+
+        Raises:
+            StoppedError: the sweep could not go on; what finished is committed.
+            LedgerError: another driver is at it.
+            ExecutorError: there is nowhere to run.
+        """
+        self._is_asked = True
+        self._records.clear()
+        self._collection.finish()
+        return self
+
+    def close(self) -> None:
+        """Leave what has not run to another session, which may begin at once; closing twice is fine."""
+        self._is_asked = True
+        self._collection.close()
+
+    @property
+    def report(self) -> CollectReport:
+        """What was done so far, in this session.
+
+        Raises:
+            SweepError: nothing has run yet.
+        """
+        return self._collection.report()
 
     def comparison(self) -> Comparison:
-        """The cells asked for, compared with their baseline."""
+        """The cells asked for, compared with their baseline, over the runs that have a record by now."""
         from analysis import compare
 
         cells = {cell.cell_id for cell in self.planned.cells}
@@ -51,17 +121,25 @@ class SweepResult:
         return compare(self.folder, baseline=baseline, cells=cells, seeds=seeds, recompute=recompute)
 
     def frame(self) -> pandas.DataFrame:
-        """A row per run of the sweep's folder, earlier sessions included."""
+        """A row per run of the sweep's folder that has a record, earlier sessions included."""
         from analysis import load
 
         return load(self.folder)
 
     def records(self) -> list[RunRecord]:
-        """The records of the runs asked for, in the plan's order."""
+        """The records there are of the runs asked for, in the plan's order."""
         with Ledger.open(self.folder, read_only=True) as ledger:
             found = {record.run_id: record for record in ledger.records()}
         asked = dict.fromkeys(run.run_id for run in self.planned.runs)
         return [found[run_id] for run_id in asked if run_id in found]
+
+    def _hear(self, progress: Progress) -> None:
+        # The first event comes once the driver's session is open, which is what a syncer follows.
+        if self._destination is not None and self.syncer is None:
+            self.syncer = start_syncer(self.folder, self._destination)
+        if self._on_progress is not None:
+            news = self.syncer.news() if self.syncer is not None else ""
+            self._on_progress(replace(progress, remarks=(*progress.remarks, *([news] if news else []))))
 
 
 def run_sweep(
@@ -69,8 +147,8 @@ def run_sweep(
     config_dirs: Sequence[str] = (),
     config_name: str = "config",
     on_progress: Callable[[Progress], None] | None = None,
-) -> SweepResult:
-    """Run a sweep, as ``python -m sweep`` does, and return when its last run is committed.
+) -> SweepRun:
+    """A sweep as ``python -m sweep`` runs it: planned and checked now, run as it is iterated over or finished.
 
     Args:
         overrides: words of the command line, for example ``"+latency=0.002,0.005"``, ``"seeds=32"``.
@@ -82,29 +160,7 @@ def run_sweep(
         InvalidInputError: everything that was asked wrong; nothing was written.
     """
     spec = load_spec(overrides, config_dirs=config_dirs, config_name=config_name)
-    return execute(plan_sweep(spec), spec, on_progress)
-
-
-def execute(
-    planned: PlannedSweep, spec: SweepSpec, on_progress: Callable[[Progress], None] | None = None
-) -> SweepResult:
-    """Run what is missing of a planned sweep; MLflow is fed by a process of its own meanwhile."""
-    destination = mlflow_of(spec)
-    seen = examine(planned) if spec.canary else Findings()
-    planned = (Findings.known(SweepFolder.of(planned, spec)) | seen).applied(planned)
-    folder = SweepFolder.prepare(planned, spec)
-    syncers: list[SyncerProcess] = []
-
-    def hear(progress: Progress) -> None:
-        # The first event comes once the driver's session is open, which is what a syncer follows.
-        if destination is not None and not syncers:
-            syncers.append(start_syncer(folder.path, destination))
-        if on_progress is not None:
-            news = [text for syncer in syncers if (text := syncer.news())]
-            on_progress(replace(progress, remarks=(*progress.remarks, *news)))
-
-    report = collect(planned, folder, spec, hear)
-    return SweepResult(folder=folder.path, planned=planned, report=report, syncer=syncers[0] if syncers else None)
+    return SweepRun(plan_sweep(spec), spec, on_progress)
 
 
 def mlflow_of(spec: SweepSpec) -> Destination | None:

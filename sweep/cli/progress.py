@@ -1,23 +1,36 @@
-"""Progress of a sweep: why its runs are run, then a bar on a terminal, or plain lines elsewhere."""
+"""Progress of a sweep: why its runs are run, then a bar and the table so far, or plain lines off a terminal."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
-from rich.console import Console
+from rich.console import Console, Group
+from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from sweep.errors import LedgerError
 from sweep.execution.auto import in_words
-from sweep.execution.collect import Progress as Collected
 from sweep.execution.pending import Reason, Work
+from sweep.execution.progress import Progress as Collected
 from sweep.results import FailureGroup, Failures, RunRecord
+
+if TYPE_CHECKING:
+    from analysis.comparison import Comparison
 
 LINE_EVERY_S = 5.0
 """Between two plain lines [s]."""
+
+TABLE_EVERY_S = 2.0
+HEADLINE_EVERY_S = 30.0
+"""Between two looks at the results so far, on a terminal and elsewhere [s] ..."""
+
+TABLE_SHARE = 0.02
+"""... and the most of the time that goes into them."""
 
 _TOLD = 10
 """Causes of failures told as they first happen; the list at the end has them all."""
@@ -34,23 +47,39 @@ class ProgressDisplay:
     def __init__(self, console: Console, *, quiet: bool = False) -> None:
         self._console = console
         self._quiet = quiet
-        self._bar: Progress | None = None
-        self._task: Any = None
-        self._last_line = time.monotonic()
+        self._live: Live | None = None
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[eta]}"),
+            console=console,
+        )
+        self._task = self._bar.add_task("runs", total=None, eta="")
+        self._last_line = self._next_look = time.monotonic()
+        self._compare: Callable[[], Comparison] | None = None
         self._failures = Failures()
         self._told: set[str] = set()
 
     def __enter__(self) -> Self:
         if self._console.is_terminal and not self._quiet:
-            columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
-            self._bar = Progress(*columns, TextColumn("{task.fields[eta]}"), console=self._console, transient=True)
-            self._bar.start()
-            self._task = self._bar.add_task("runs", total=None, eta="")
+            self._live = Live(self._bar, console=self._console, transient=True)
+            self._live.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        if self._live is not None:
+            self._live.stop()
+
+    def refresh_with(self, compare: Callable[[], Comparison]) -> None:
+        """Show the results so far now and then, too.
+
+        Args:
+            compare: what the ledger says by now.
+        """
+        self._compare = compare
+        self._next_look = time.monotonic() + self._look_every_s
 
     def show(self, event: Collected) -> None:
         """Show how far the sweep is."""
@@ -61,13 +90,38 @@ class ProgressDisplay:
         self._tell_once([*event.remarks, *(remark for record in event.records for remark in record.remarks)])
         self._tell_once([event.stopping] if event.stopping else [])
         failed = f", {sum(group.count for group in event.failures)} failed" if event.failures else ""
-        if self._bar is not None:
+        if self._live is not None:
             eta = "" if event.eta_s is None or event.done == event.total else f"about {in_words(event.eta_s)} left"
             self._bar.update(self._task, total=event.total, completed=event.done, eta=eta + failed)
         elif not self._quiet and event.done < event.total and time.monotonic() - self._last_line >= LINE_EVERY_S:
             self._last_line = time.monotonic()
             left = "" if event.eta_s is None else f", about {in_words(event.eta_s)} left"
             self._say(f"{event.done} of {event.total} runs{failed}, {event.elapsed_s:.0f} s{left} ({event.reason})")
+        if event.records and event.done < event.total:
+            self._look()
+
+    @property
+    def _look_every_s(self) -> float:
+        return TABLE_EVERY_S if self._live is not None else HEADLINE_EVERY_S
+
+    def _look(self) -> None:
+        """Show the results so far, if it is time."""
+        began = time.monotonic()
+        if self._compare is None or self._quiet or began < self._next_look:
+            return
+        with suppress(LedgerError):  # the next look finds it, or the sweep itself stops with words
+            self._show_results(self._compare())
+        now = time.monotonic()
+        self._next_look = now + max(self._look_every_s, (now - began) / TABLE_SHARE)
+
+    def _show_results(self, comparison: Comparison) -> None:
+        from analysis import render
+
+        if self._live is None:
+            self._say(f"so far: {comparison.headline}")
+        else:
+            # The bar stands first, since what does not fit is cut off below.
+            self._live.update(Group(self._bar, "", render(comparison, width=self._console.width)))
 
     def _tell_failure(self, record: RunRecord, capsule: Path | None) -> None:
         """The first failure of a cause is told when it happens."""

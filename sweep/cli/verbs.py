@@ -25,7 +25,7 @@ from sweep.execution.words import counted
 from sweep.results import Ledger, Status
 
 if TYPE_CHECKING:
-    from sweep.run import SweepResult
+    from sweep.run import SweepRun
 
 SOME_FAILED = 1
 CANCELLED = 130
@@ -50,13 +50,15 @@ def resume(command: Command) -> int:
 
 
 def _run(command: Command, spec: SweepSpec, planned: PlannedSweep) -> int:
-    from sweep.run import execute
+    from sweep.run import SweepRun
 
     out, progress = _console(), _console(stderr=True)
     if not command.is_quiet:
         _say(progress, "\n".join([_headline(planned, spec), *told_apart(planned, spec)]))
     with ProgressDisplay(progress, quiet=command.is_quiet) as display:
-        result = execute(planned, spec, display.show)
+        result = SweepRun(planned, spec, display.show)
+        display.refresh_with(result.comparison)
+        result.finish()
     _print_comparison(out, result.comparison())
     if not spec.swept and not command.is_quiet:
         _print_axes(out, spec)
@@ -71,7 +73,7 @@ def _run(command: Command, spec: SweepSpec, planned: PlannedSweep) -> int:
     return _ended(result, progress)
 
 
-def _ended(result: SweepResult, progress: Console) -> int:
+def _ended(result: SweepRun, progress: Console) -> int:
     """Say what failed and what is left; the exit code."""
     report, folder = result.report, os.path.relpath(result.folder)
     if report.failures:

@@ -1,99 +1,116 @@
-"""collect: run what is missing, commit it, then tell; the only writer of a sweep's ledger."""
+"""Collection: run what is missing, commit it, then tell; the only writer of a sweep's ledger."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from sweep.design.spec import SweepSpec
-from sweep.errors import LedgerError, StoppedError
+from sweep.errors import ExecutorError, LedgerError, StoppedError, SweepError
 from sweep.execution.auto import choose
 from sweep.execution.canary import ANYWAY, Canary
 from sweep.execution.capsules import CapsuleWriter
 from sweep.execution.executor import Executor
 from sweep.execution.folder import SweepFolder
-from sweep.execution.interrupts import GRACE_S, orderly
+from sweep.execution.interrupts import GRACE_S, Interrupts
 from sweep.execution.pending import Work, pending_work
 from sweep.execution.planning import PlannedSweep
+from sweep.execution.progress import CollectReport, Progress
 from sweep.execution.run_files import RunFiles
 from sweep.execution.shards import ShardQueue
-from sweep.results import FailureGroup, Failures, Ledger, RunRecord, Status
+from sweep.results import Failures, Ledger, RunRecord, Status
 from sweep.results.session import FINISHED, INTERRUPTED
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
-    """How far a sweep is; what it counts is in the ledger already.
+class Collection:
+    """The runs of a sweep that its ledger lacks, run as they are asked for: iterate over it, or :meth:`finish` it.
 
-    Attributes:
-        done: runs with a record, those of earlier sessions among them.
-        total: distinct runs of the plan.
-        reused: runs that were done before this session.
-        statuses: number of runs by status, reused ones included.
-        elapsed_s: since this session began [s].
-        eta_s: until it ends, at the pace so far [s]; None while nothing is known.
-        failures: runs that failed, by cause, reused ones included.
-        records: what this event adds.
-        reason: where the work is done and why.
-        capsules: failure capsules of what this event adds, by run_id.
-        remarks: what a person should know of where the work is done, all of it so far.
-        stopping: why no more runs are begun; empty while they are.
-        work: what is to be run and why; only the first event has it.
+    An iteration gives the records of a shard at a time.  A shard is leased in the ledger before it is begun, and its
+    records are committed before anyone hears of them.  While this is at work the first Ctrl-C lets the shards in hand
+    finish for a while, a second one stops at once; either way what finished is kept and the rest is pending.
+
+    Args:
+        planned: the sweep.
+        folder: its place, prepared.
+        spec: what was asked; its executor decides where runs execute.
+        on_event: called with each step of progress.
+        executor: replaces the one that was asked for.
+
+    Iterating raises:
+        LedgerError: the ledger cannot be written, or another driver is at it.
+        ExecutorError: there is nowhere to run.
+        StoppedError: the sweep could not go on once runs had begun.
     """
 
-    done: int
-    total: int
-    reused: int
-    statuses: Mapping[str, int]
-    elapsed_s: float
-    eta_s: float | None
-    failures: tuple[FailureGroup, ...]
-    records: tuple[RunRecord, ...]
-    reason: str
-    capsules: Mapping[str, Path] = field(default_factory=dict)
-    remarks: tuple[str, ...] = ()
-    stopping: str = ""
-    work: Work | None = None
+    def __init__(
+        self,
+        planned: PlannedSweep,
+        folder: SweepFolder,
+        spec: SweepSpec,
+        on_event: Callable[[Progress], None] | None = None,
+        *,
+        executor: Executor | None = None,
+    ) -> None:
+        self._planned = planned
+        self._folder = folder
+        self._spec = spec
+        self._on_event = on_event
+        self._executor = executor or choose(spec.executor)
+        self._interrupts = Interrupts(self._interrupt)
+        self._session: _Session | None = None
+        self._shards = self._collected()
 
+    def __iter__(self) -> Collection:
+        return self
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CollectReport:
-    """What a session did.
+    def __next__(self) -> list[RunRecord]:
+        with self._interrupts:  # between two shards signals are the caller's
+            return next(self._shards)
 
-    Attributes:
-        total: distinct runs of the plan.
-        reused: of them, done before.
-        ran: of them, done in this session.
-        statuses: number of runs by status, reused ones included.
-        failures: runs that failed, by cause, reused ones included.
-        interrupted: whether a person or a scheduler stopped it; runs without a record are pending.
-        stopped: why it did not run everything; empty if it did.
-        resume_with: what has to be said for the others to be run; empty if nothing has.
-        elapsed_s: how long it took [s].
-        reason: where the work was done and why.
-        remark: why runs that faulted have no capsule; empty if all have one.
-    """
+    def finish(self) -> CollectReport:
+        """Run what is left."""
+        with self._interrupts:
+            for _ in self:
+                pass
+        return self.report()
 
-    total: int
-    reused: int
-    ran: int
-    statuses: Mapping[str, int]
-    failures: tuple[FailureGroup, ...] = ()
-    interrupted: bool
-    stopped: str = ""
-    resume_with: str = ""
-    elapsed_s: float
-    reason: str
-    remark: str = ""
+    def close(self) -> None:
+        """Give back what is in hand, and let another driver in."""
+        self._shards.close()
 
-    @property
-    def pending(self) -> int:
-        """Runs without a record."""
-        return self.total - self.reused - self.ran
+    def report(self) -> CollectReport:
+        """What was done so far."""
+        if self._session is None:
+            raise SweepError("nothing has run yet: iterate over the sweep, or finish() it")
+        return self._session.report()
+
+    def _interrupt(self) -> None:
+        if self._session is not None:
+            self._session.interrupt()
+
+    def _collected(self) -> Generator[list[RunRecord]]:
+        planned = self._planned
+        with Ledger.open(self._folder.ledger) as ledger:
+            ledger.add_cells(planned.cells)
+            ledger.add_runs((r.run_id, r.cell_id, r.plan.plan_id, r.seed) for r in planned.runs)
+            capsules = CapsuleWriter(planned, self._folder.path)
+            session = _Session(planned, ledger, self._executor, capsules, self._on_event, spec=self._spec)
+            self._session = session
+            ledger.begin(planned.header.provenance)
+            try:
+                yield from session.run(self._spec.executor.shard_s)
+            except KeyboardInterrupt:
+                session.interrupted, session.stopped = True, session.stopped or "stopped"
+            except BaseException as error:
+                with suppress(LedgerError):  # the first error is the one to hear of
+                    ledger.finish(INTERRUPTED)
+                if isinstance(error, LedgerError) or (isinstance(error, ExecutorError) and session.has_run):
+                    raise StoppedError(f"{error} {session.so_far}") from error
+                raise
+            ledger.finish(INTERRUPTED if session.stopped else FINISHED)
 
 
 def collect(
@@ -104,47 +121,12 @@ def collect(
     *,
     executor: Executor | None = None,
 ) -> CollectReport:
-    """Run what the ledger does not have yet.
-
-    A shard is leased in the ledger before it is begun, and its records are committed before anyone hears of them.  The
-    first Ctrl-C lets the shards in hand finish for a while, a second one stops at once; either way what finished is
-    kept and the rest is pending.
-
-    Args:
-        planned: the sweep.
-        folder: its place, prepared.
-        spec: what was asked; its executor decides where runs execute.
-        on_event: called with each step of progress.
-        executor: replaces the one that was asked for.
-
-    Raises:
-        LedgerError: the ledger cannot be written, or another driver is at it.
-        StoppedError: the sweep's folder took no more once runs had begun.
-        ExecutorError: there is nowhere to run.
-    """
-    executor = executor or choose(spec.executor)
-    with Ledger.open(folder.ledger) as ledger:
-        ledger.add_cells(planned.cells)
-        ledger.add_runs((r.run_id, r.cell_id, r.plan.plan_id, r.seed) for r in planned.runs)
-        capsules = CapsuleWriter(planned, folder.path)
-        session = _Session(planned, ledger, executor, capsules, on_event, spec=spec)
-        ledger.begin(planned.header.provenance)
-        try:
-            session.run(spec.executor.shard_s)
-        except KeyboardInterrupt:
-            session.interrupted, session.stopped = True, session.stopped or "stopped"
-        except BaseException as error:
-            with suppress(LedgerError):  # the first error is the one to hear of
-                ledger.finish(INTERRUPTED)
-            if isinstance(error, LedgerError):
-                raise StoppedError(f"{error} {session.so_far}") from error
-            raise
-        ledger.finish(INTERRUPTED if session.stopped else FINISHED)
-        return session.report()
+    """Run what the ledger does not have yet, to the end; see :class:`Collection`."""
+    return Collection(planned, folder, spec, on_event, executor=executor).finish()
 
 
 class _Session:
-    """The state of one call of :func:`collect`."""
+    """The state of one collection."""
 
     def __init__(
         self,
@@ -162,7 +144,7 @@ class _Session:
         self._capsules = capsules
         self._on_event = on_event
         self._started = time.monotonic()
-        self._work = work = pending_work(planned, ledger, isolates=executor.isolates)
+        self._work = work = pending_work(planned, ledger, isolates=executor.isolates, timeout_s=spec.executor.timeout_s)
         asked, waiting = {run.run_id for run in planned.runs}, {run.run_id for run in work.runs}
         known = asked - waiting
         statuses = ledger.statuses()
@@ -182,8 +164,8 @@ class _Session:
         self.stopped = ""
         self._resume_with = ""
 
-    def run(self, shard_s: float) -> None:
-        """Empty the queue of pending runs."""
+    def run(self, shard_s: float) -> Iterator[list[RunRecord]]:
+        """Empty the queue of pending runs; yields what is committed."""
         self._tell(work=self._work)
         if not self._work.runs:
             return
@@ -193,9 +175,9 @@ class _Session:
         runs = self._work.runs if self._canary is None else self._canary.ahead(self._work.runs)
         queue = ShardQueue(runs, shard_s=shard_s, suspects=self._work.suspects, leases=self._ledger.leases)
         self._queue = queue
-        with self._executor as executor, orderly(self._interrupt):
+        with self._executor as executor:
             for records in executor.execute(queue, RunFiles.of(self._ledger.path.parent)):
-                self._commit(records)
+                yield self._commit(records)
 
     def report(self) -> CollectReport:
         return CollectReport(
@@ -213,11 +195,17 @@ class _Session:
         )
 
     @property
+    def has_run(self) -> bool:
+        """Whether anything was committed."""
+        return self._ran > 0
+
+    @property
     def so_far(self) -> str:
         """What is safe, for people."""
         return f"{self._reused + self._ran} of {self._total} runs are committed; the same command runs the others."
 
-    def _interrupt(self) -> None:
+    def interrupt(self) -> None:
+        """Begin nothing more, because a person asked."""
         self.interrupted = True
         with suppress(RuntimeError):  # it may come while something is being printed
             self._stop(f"stopping: what runs may finish for {GRACE_S:g} s; Ctrl-C again stops at once")
@@ -228,7 +216,7 @@ class _Session:
             self._executor.stop()
             self._tell()
 
-    def _commit(self, records: Sequence[RunRecord]) -> None:
+    def _commit(self, records: list[RunRecord]) -> list[RunRecord]:
         if records:
             records = self._ledger.append(records)
         self._ran += len(records)
@@ -241,6 +229,7 @@ class _Session:
             self._stop(f"stopping at {failed} failures, as on_failure asks")
         elif not is_over:
             self._heed(records)
+        return records
 
     def _heed(self, records: Iterable[RunRecord]) -> None:
         """Stop if the canary is among some records and fell."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 GRACE_S = 10.0
@@ -14,32 +14,50 @@ GRACE_S = 10.0
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-@contextmanager
-def orderly(stop: Callable[[], None]) -> Iterator[None]:
-    """Turn the first SIGINT or SIGTERM into a call of ``stop``.
+class Interrupts:
+    """Turns the first SIGINT or SIGTERM into a call of ``stop``; used in ``with``, again and again.
 
-    The next one raises KeyboardInterrupt, and so does the end of :data:`GRACE_S`.  Only the main thread hears of
-    signals: elsewhere this does nothing.
+    The next one raises KeyboardInterrupt, and so does the end of :data:`GRACE_S`.  Outside of ``with`` signals are
+    whoever's they were.  Only the main thread hears of signals: elsewhere this does nothing.
+
+    Args:
+        stop: what the first one asks for.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before: dict[int, Any] = {number: signal.getsignal(number) for number in (*_SIGNALS, signal.SIGALRM)}
 
-    def first(*_: object) -> None:
+    def __init__(self, stop: Callable[[], None]) -> None:
+        self._stop = stop
+        self._deadline: float | None = None
+        self._before: dict[int, Any] = {}
+        self._depth = 0
+
+    def __enter__(self) -> None:
+        self._depth += 1
+        if self._depth > 1 or threading.current_thread() is not threading.main_thread():
+            return
+        self._before = {number: signal.getsignal(number) for number in (*_SIGNALS, signal.SIGALRM)}
+        if self._deadline is None:
+            for number in _SIGNALS:
+                signal.signal(number, self._first)
+        else:
+            self._hurry(self._deadline - time.monotonic())
+
+    def __exit__(self, *_: object) -> None:
+        self._depth -= 1
+        if self._depth == 0 and self._before:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+            for number, handler in self._before.items():
+                signal.signal(number, handler)
+            self._before = {}
+
+    def _first(self, *_: object) -> None:
+        self._deadline = time.monotonic() + GRACE_S
+        self._hurry(GRACE_S)
+        self._stop()
+
+    def _hurry(self, left_s: float) -> None:
         for number in (*_SIGNALS, signal.SIGALRM):
             signal.signal(number, _now)
-        signal.setitimer(signal.ITIMER_REAL, GRACE_S)
-        stop()
-
-    for asked in _SIGNALS:
-        signal.signal(asked, first)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        signal.setitimer(signal.ITIMER_REAL, max(left_s, 1e-3))
 
 
 def _now(*_: object) -> NoReturn:

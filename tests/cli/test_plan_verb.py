@@ -13,7 +13,7 @@ from sweep.cli.plan import describe, plan_document
 from sweep.config.load import load_spec
 from sweep.digest import canonical_json
 from sweep.execution.planning import plan_sweep
-from sweep.run import execute
+from sweep.run import SweepRun
 
 pytestmark = pytest.mark.slow
 
@@ -105,7 +105,7 @@ def test_remarks_are_told():
 def test_what_is_done_is_not_planned_again():
     words = ("latency=0,0.01", "seeds=2")
     spec = load_spec([*QUICK, *words])
-    execute(plan_sweep(spec), spec)
+    SweepRun(plan_sweep(spec), spec).finish()
     assert "done already: 4, nothing is left to run" in told(*words)
     _, _, document = planned("latency=0,0.01,0.02", "seeds=2", run_s=1.0)
     assert (document["done"], document["pending"]) == (4, {"new": 2})

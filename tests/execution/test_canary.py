@@ -26,7 +26,7 @@ from sweep.execution.planning import plan_sweep
 from sweep.execution.shards import LONE_EXCESS, ShardQueue
 from sweep.execution.worker import execute_shard
 from sweep.results import Outcome, Status
-from sweep.run import execute
+from sweep.run import SweepRun
 
 GAIN = "manifest.controllers.fb.parameters.gain"
 WIDTH = "manifest.controllers.fb.parameters.width"
@@ -153,10 +153,10 @@ def test_an_unknown_controller_cannot_be_unbatched(own):
 
 def test_later_sessions_heed_what_was_found(own):
     spec = own("Keeps")
-    first = execute(plan_sweep(spec), spec)
+    first = SweepRun(plan_sweep(spec), spec).finish()
     assert "it keeps state in self.total" in first.records()[0].remarks[0]
     more = replace(spec, canary=False, seeds=(7, 8))
-    again = execute(plan_sweep(more), more)
+    again = SweepRun(plan_sweep(more), more).finish()
     assert again.folder == first.folder
     assert {record.remarks for record in again.records()} == {first.records()[0].remarks}
     alone = {run.run_id: execute_shard([run])[0] for run in plan_sweep(more).runs}

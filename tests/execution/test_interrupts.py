@@ -9,7 +9,7 @@ import time
 import pytest
 
 from sweep.execution import interrupts
-from sweep.execution.interrupts import orderly
+from sweep.execution.interrupts import Interrupts
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def told():
 @pytest.mark.parametrize("first", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("second", [signal.SIGINT, signal.SIGTERM])
 def test_the_first_signal_asks_and_the_second_insists(told, first, second):
-    with orderly(lambda: told.append("stop")):
+    with Interrupts(lambda: told.append("stop")):
         signal.raise_signal(first)
         told.append("what was in hand")
         with pytest.raises(KeyboardInterrupt):
@@ -37,7 +37,7 @@ def test_the_first_signal_asks_and_the_second_insists(told, first, second):
 def test_what_does_not_finish_is_interrupted(told, monkeypatch):
     monkeypatch.setattr(interrupts, "GRACE_S", 0.05)
     started = time.monotonic()
-    with orderly(lambda: told.append("stop")):
+    with Interrupts(lambda: told.append("stop")):
         signal.raise_signal(signal.SIGINT)
         with pytest.raises(KeyboardInterrupt):
             time.sleep(10)
@@ -46,14 +46,36 @@ def test_what_does_not_finish_is_interrupted(told, monkeypatch):
 
 
 def test_what_finishes_in_time_is_left_alone(told):
-    with orderly(lambda: told.append("stop")):
+    with Interrupts(lambda: told.append("stop")):
         signal.raise_signal(signal.SIGTERM)
+    assert told == ["stop"]
+
+
+def test_between_two_times_signals_are_the_callers_and_a_second_one_still_insists(told):
+    interrupts = Interrupts(lambda: told.append("stop"))
+    before = signal.getsignal(signal.SIGINT)
+    with interrupts:
+        signal.raise_signal(signal.SIGTERM)
+    assert signal.getsignal(signal.SIGINT) is before
+    with interrupts, pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGTERM)
+    assert told == ["stop"]
+
+
+def test_one_inside_another_of_the_same_is_one(told):
+    interrupts = Interrupts(lambda: told.append("stop"))
+    with interrupts:
+        with interrupts:
+            pass
+        signal.raise_signal(signal.SIGINT)
+        with interrupts, pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
     assert told == ["stop"]
 
 
 def test_other_threads_hear_of_no_signal(told):
     def work():
-        with orderly(lambda: told.append("stop")):
+        with Interrupts(lambda: told.append("stop")):
             assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
         told.append("done")
 
