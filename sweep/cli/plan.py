@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -14,6 +13,7 @@ from sweep.config.design import KEYS
 from sweep.design import DesignSpec, Interval, Run, SweepSpec, distinct_runs
 from sweep.design.cell import shown
 from sweep.execution.auto import in_words
+from sweep.execution.estimate import share_s
 from sweep.execution.executor import cores
 from sweep.execution.folder import SweepFolder
 from sweep.execution.pending import pending_work
@@ -21,7 +21,6 @@ from sweep.execution.planning import PlannedSweep
 from sweep.execution.words import counted
 from sweep.plan.units import unit_at
 from sweep.results import Ledger
-from sweep.runtime import InstanceBatch
 
 VERSION = 1
 """Of the document that ``plan --json`` prints; readers of it may rely on what stands in :func:`plan_document`."""
@@ -32,12 +31,6 @@ _LISTED = 10
 _VALUES = 6
 """... and values of an axis."""
 
-_PROBE = 16
-"""Runs that are timed for the estimate, side by side ..."""
-
-_PROBE_S = 0.5
-"""... for so long [s]."""
-
 
 def plan_document(planned: PlannedSweep, spec: SweepSpec, run_s: float | None = None) -> dict[str, Any]:
     """The whole plan as plain data; nothing is written.
@@ -45,7 +38,8 @@ def plan_document(planned: PlannedSweep, spec: SweepSpec, run_s: float | None = 
     Args:
         planned: the sweep.
         spec: what was asked.
-        run_s: wall time of one run among many, on one worker [s]; None times a few runs for a moment.
+        run_s: wall time of one run among many, on one worker [s]; None times a few runs for a moment, as they are to be
+            executed.
 
     Returns:
         ``version``: of this layout, 1.
@@ -62,13 +56,13 @@ def plan_document(planned: PlannedSweep, spec: SweepSpec, run_s: float | None = 
         ``runs``, ``done``: how many different ones, and how many of them are answered; ``pending``: why the others
         are to be run, reason to count.
         ``simulated_s``: length of a run; ``workers``: how many work at once; ``estimate_s``: wall time of what is
-        pending [s].
+        pending [s], null where user code does not get through a few runs' first moments.
     """
     folder = SweepFolder.of(planned, spec)
     runs = distinct_runs(planned.runs)
-    pending, reasons = _pending(planned, folder, runs)
+    pending, reasons = _pending(planned, folder, runs, timeout_s=spec.executor.timeout_s)
     workers = spec.executor.workers or cores()
-    share = run_s if run_s is not None else _measured_run_s(pending)
+    share = run_s if run_s is not None else share_s(pending)
     return {
         "version": VERSION,
         "name": planned.header.name,
@@ -91,15 +85,17 @@ def plan_document(planned: PlannedSweep, spec: SweepSpec, run_s: float | None = 
         "pending": reasons,
         "simulated_s": planned.base.manifest.runtime.duration_s,
         "workers": workers,
-        "estimate_s": share * len(pending) / workers,
+        "estimate_s": None if share is None else share * len(pending) / workers,
     }
 
 
-def _pending(planned: PlannedSweep, folder: SweepFolder, runs: Sequence[Run]) -> tuple[Sequence[Run], dict[str, int]]:
+def _pending(
+    planned: PlannedSweep, folder: SweepFolder, runs: Sequence[Run], *, timeout_s: float | None
+) -> tuple[Sequence[Run], dict[str, int]]:
     if not folder.ledger.is_file():
         return runs, {"new": len(runs)}
     with Ledger.open(folder.ledger, read_only=True) as ledger:
-        work = pending_work(planned, ledger)
+        work = pending_work(planned, ledger, timeout_s=timeout_s)
     return work.runs, {str(reason): count for reason, count in work.reasons.items()}
 
 
@@ -112,19 +108,6 @@ def _swept(name: str, spec: SweepSpec) -> dict[str, Any]:
         "bindings": (path,) if axis is None else axis.bindings,
         **({"interval": asdict(taken)} if isinstance(taken, Interval) else {"values": taken}),
     }
-
-
-def _measured_run_s(pending: Sequence[Run]) -> float:
-    """Wall time of one run in a batch [s], from the first moments of a few; nothing is kept."""
-    layout = [run for run in pending if run.plan.layout == pending[0].plan.layout][:_PROBE]
-    if not layout:
-        return 0.0
-    batch = InstanceBatch([run.plan for run in layout], [run.seed for run in layout])
-    started = time.perf_counter()
-    while time.perf_counter() - started < _PROBE_S and batch.advance_block():
-        pass
-    spent = time.perf_counter() - started
-    return spent * batch.horizon / max(1, batch.tick) / len(layout)
 
 
 def describe(planned: PlannedSweep, spec: SweepSpec, document: dict[str, Any]) -> Iterator[RenderableType]:
@@ -186,8 +169,10 @@ def _progress(document: dict[str, Any]) -> str:
     if not document["pending"]:
         return f"{done}, nothing is left to run"
     waiting = ", ".join(f"{count} {reason}" for reason, count in document["pending"].items())
-    duration = in_words(document["estimate_s"])
-    return f"{done}; to run: {waiting}; about {duration} on {counted(document['workers'], 'worker')}"
+    workers, estimate = counted(document["workers"], "worker"), document["estimate_s"]
+    if estimate is None:
+        return f"{done}; to run: {waiting}, on {workers}; they do not get far enough to say how long it takes"
+    return f"{done}; to run: {waiting}; about {in_words(estimate)} on {workers}"
 
 
 def axes_table(spec: SweepSpec) -> RenderableType:

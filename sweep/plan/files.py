@@ -9,7 +9,7 @@ from typing import Any
 
 from sweep.digest import bytes_id
 from sweep.errors import Problem
-from sweep.plan.manifest import Manifest
+from sweep.plan.sections import ControllerSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +35,15 @@ class FileReader:
     def __init__(self) -> None:
         self._known: dict[Path, FileImage] = {}
 
-    def read(self, manifest: Manifest) -> tuple[dict[str, dict[str, FileImage]], list[Problem]]:
+    def read(
+        self, _: str, controllers: Mapping[str, ControllerSpec], folder: Path | None
+    ) -> tuple[Files, list[Problem]]:
         """The files of a manifest's controllers, and a problem for each that cannot be read."""
         found: dict[str, dict[str, FileImage]] = {}
         problems = []
-        for name, controller in manifest.controllers.items():
+        for name, controller in controllers.items():
             for role, place in controller.files.items():
-                path = (manifest.folder or Path()) / place
+                path = (folder or Path()) / place
                 try:
                     found.setdefault(name, {})[role] = self._image(path)
                 except OSError as error:

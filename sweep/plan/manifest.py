@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -124,9 +125,22 @@ def _parse(
         manifest = rest
     manifest._folder = Path(folder) if isinstance(folder, str) else folder
     names = {problem.path.split(".")[1] for problem in broken}
-    memo = memo or PartMemo()
-    found = [*_reference_problems(manifest, names), *_grid_problems(manifest, memo)]
-    return manifest, [*broken, *found, *memo.of(_model_file_problems, "model", manifest.model, manifest.folder)]
+    return manifest, [*broken, *problems_between(manifest, memo or PartMemo(), broken=names)]
+
+
+def problems_between(manifest: Manifest, memo: PartMemo, broken: Collection[str] = ()) -> list[Problem]:
+    """What is wrong with a manifest whose parts are right each: names, times and files that do not go together.
+
+    Args:
+        manifest: the document.
+        memo: what is known of its parts.
+        broken: names of parts that exist but were left out, since they have problems of their own.
+    """
+    return [
+        *_reference_problems(manifest, broken),
+        *_grid_problems(manifest, memo),
+        *memo.of(_model_file_problems, "model", manifest.model, manifest.folder),
+    ]
 
 
 def _without(document: Mapping[str, Any], broken: list[Problem]) -> Manifest | None:
@@ -143,13 +157,8 @@ def _without(document: Mapping[str, Any], broken: list[Problem]) -> Manifest | N
         return None
 
 
-def _reference_problems(manifest: Manifest, broken: set[str]) -> list[Problem]:
-    """Names of other parts of the document that do not exist, and two owners of one thing.
-
-    Args:
-        manifest: the document.
-        broken: names of parts that exist but were left out, since they have problems of their own.
-    """
+def _reference_problems(manifest: Manifest, broken: Collection[str]) -> list[Problem]:
+    """Names of other parts of the document that do not exist, and two owners of one thing."""
     devices = list(manifest.components_with(Capability.DEVICE))
     drivers = manifest.components_with(Capability.ACTUATOR_DRIVER)
     references = list(manifest.references)
@@ -200,12 +209,9 @@ def stated_grid(_: str, runtime: RuntimeSpec) -> Grid | None:
 
 def grid_problems(manifest: Manifest, grid: Grid, memo: PartMemo) -> list[Problem]:
     """Every duration of the manifest that does not fit a grid."""
-    problems: list[Problem] = []
-    for name, component in manifest.components.items():
-        problems += memo.of(_component_grid_problems, name, component, grid)
-    for name, controller in manifest.controllers.items():
-        problems += memo.of(_controller_grid_problems, name, controller, grid)
-    return problems
+    of_components = memo.each(_component_grid_problems, manifest.components, grid)
+    of_controllers = memo.each(_controller_grid_problems, manifest.controllers, grid)
+    return [*chain(*of_components.values(), *of_controllers.values())]
 
 
 def _component_grid_problems(name: str, component: AnyComponent, grid: Grid) -> list[Problem]:

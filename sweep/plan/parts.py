@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -42,3 +42,7 @@ class PartMemo:
             self._answers.move_to_end(key)
         answer: T = known[0]
         return answer
+
+    def each(self, function: Callable[..., T], parts: Mapping[str, object], *around: object) -> dict[str, T]:
+        """The answers of :meth:`of` for all parts of a section, by name."""
+        return {name: self.of(function, name, part, *around) for name, part in parts.items()}

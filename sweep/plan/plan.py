@@ -10,7 +10,7 @@ from sweep.digest import canonical_json, joined_json, text_id
 from sweep.plan.clock import Grid
 from sweep.plan.component import ComponentSpec
 from sweep.plan.fields import Section
-from sweep.plan.files import FileImage, Files, with_digests
+from sweep.plan.files import Files, with_digests
 from sweep.plan.manifest import Manifest
 from sweep.plan.parts import PartMemo
 from sweep.plan.sections import ControllerSpec, ModelSpec, ReferenceSpec, RuntimeSpec
@@ -105,31 +105,27 @@ def run_id(plan_id: str, seed: int) -> str:
 
 
 def _plan_id(manifest: Manifest, grid: Grid, model: ModelImage, files: Files, memo: PartMemo) -> str:
-    controllers = {n: memo.of(_controller_text, n, s, files.get(n)) for n, s in manifest.controllers.items()}
     document = {
         "schema": canonical_json(manifest.schema_),
         "model": memo.of(_section_text, "model", manifest.model),
         "runtime": memo.of(_section_text, "runtime", manifest.runtime),
-        "components": joined_json({n: memo.of(_text, n, spec) for n, spec in manifest.components.items()}),
-        "controllers": joined_json(controllers),
-        "references": joined_json({n: memo.of(_text, n, spec) for n, spec in manifest.references.items()}),
-        "metrics": joined_json({n: memo.of(_text, n, spec) for n, spec in manifest.metrics.items()}),
+        "components": joined_json(memo.each(_text, manifest.components)),
+        "controllers": joined_json(memo.each(_controller_text, manifest.controllers, files)),
+        "references": joined_json(memo.each(_text, manifest.references)),
+        "metrics": joined_json(memo.each(_text, manifest.metrics)),
     }
     return text_id(joined_json({"manifest": joined_json(document), **_ground(grid, model)}))
 
 
 def _layout(manifest: Manifest, grid: Grid, model: ModelImage, files: Files, memo: PartMemo) -> str:
-    controllers = {
-        n: memo.of(_controller_structure, n, spec, grid, files.get(n)) for n, spec in manifest.controllers.items()
-    }
     document = {
         **memo.of(_model_structure, "model", manifest.model),
         **_ground(grid, model),
         "horizon": str(memo.of(_horizon, "runtime", manifest.runtime, grid)),
-        "components": joined_json({n: memo.of(_structure, n, spec) for n, spec in manifest.components.items()}),
-        "controllers": joined_json(controllers),
-        "references": joined_json({n: memo.of(_reference_structure, n, r) for n, r in manifest.references.items()}),
-        "metrics": joined_json({n: memo.of(_text, n, spec) for n, spec in manifest.metrics.items()}),
+        "components": joined_json(memo.each(_structure, manifest.components)),
+        "controllers": joined_json(memo.each(_controller_structure, manifest.controllers, grid, files)),
+        "references": joined_json(memo.each(_reference_structure, manifest.references)),
+        "metrics": joined_json(memo.each(_text, manifest.metrics)),
     }
     return text_id(joined_json(document))
 
@@ -150,19 +146,19 @@ def _text(_: str, part: Section) -> str:
     return canonical_json(part.model_dump(mode="json", by_alias=True))
 
 
-def _controller_text(name: str, spec: ControllerSpec, files: Mapping[str, FileImage] | None) -> str:
+def _controller_text(name: str, spec: ControllerSpec, files: Files) -> str:
     return _digested(name, spec.model_dump(mode="json", by_alias=True), files)
 
 
-def _digested(name: str, document: dict[str, Any], files: Mapping[str, FileImage] | None) -> str:
-    return canonical_json(with_digests({name: document}, {name: files} if files else {})[name])
+def _digested(name: str, document: dict[str, Any], files: Files) -> str:
+    return canonical_json(with_digests({name: document}, {name: files[name]} if name in files else {})[name])
 
 
 def _structure(_: str, spec: ComponentSpec) -> str:
     return canonical_json(spec.structure())
 
 
-def _controller_structure(name: str, spec: ControllerSpec, grid: Grid, files: Mapping[str, FileImage] | None) -> str:
+def _controller_structure(name: str, spec: ControllerSpec, grid: Grid, files: Files) -> str:
     varying = {"parameters", "compute_latency_s", "period_s", "phase_s"}
     schedule = spec.schedule(grid, name)
     document = {

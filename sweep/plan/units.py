@@ -172,12 +172,12 @@ def _least_denominator(low: Fraction, high: Fraction) -> int:
 
 def _exact(value: object, unit: str) -> Fraction:
     """``value`` as an exact rational in ``unit``; ValueError or ArithmeticError if it cannot be read."""
+    if isinstance(value, float):  # most are: every duration of every cell is read again
+        return simplest_rational(_finite(float(value)))
     if isinstance(value, bool):
         raise ValueError("a truth value is not a number")
     if isinstance(value, str):
         return _exact_text(value, unit)
-    if isinstance(value, float):
-        return simplest_rational(_finite(float(value)))
     if isinstance(value, Decimal):
         return _exact_decimal(value)
     if isinstance(value, Integral):

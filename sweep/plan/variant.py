@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -11,8 +11,11 @@ from pydantic import ValidationError
 from sweep.digest import canonical_json
 from sweep.errors import InvalidInputError, Problem, did_you_mean
 from sweep.plan.fields import Section
-from sweep.plan.manifest import NAMED_PARTS, Manifest, load_manifest
+from sweep.plan.manifest import NAMED_PARTS, Manifest, load_manifest, problems_between
 from sweep.plan.parts import PartMemo
+
+_Part = tuple[str, ...]
+"""Where a part is: ``("model",)``, ``("components", "enc")``."""
 
 
 def with_parameters(manifest: Manifest, parameters: Mapping[str, Any], memo: PartMemo | None = None) -> Manifest:
@@ -27,21 +30,20 @@ def with_parameters(manifest: Manifest, parameters: Mapping[str, Any], memo: Par
         InvalidInputError: a path that does not exist, or a value that is not allowed there.
     """
     memo = memo or PartMemo()
-    document = manifest.opened()
-    problems: list[Problem] = []
-    for part, changes in _by_part(parameters).items():
-        if (changed := _changed(document, part, changes, memo)) is not None:
-            _place(document, part, changed)
-        else:  # what is wrong with a part shows in its document
-            problems += [problem for path, value in changes.items() for problem in _put(document, path, value)]
-    if problems:
-        raise InvalidInputError("parameters", problems)
-    return load_manifest(document, folder=manifest.folder, memo=memo)
+    parts = _by_part(parameters)
+    changed = {part: _changed(manifest, part, changes, memo) for part, changes in parts.items()}
+    variant = _with_parts(manifest, {part: section for part, section in changed.items() if section is not None})
+    wrong = {path: value for part, changes in parts.items() if changed[part] is None for path, value in changes.items()}
+    if wrong:  # what is wrong with a part shows in the document
+        return load_manifest(_document(variant, wrong), folder=manifest.folder, memo=memo)
+    if problems := problems_between(variant, memo):
+        raise InvalidInputError("manifest", problems)
+    return variant
 
 
-def _by_part(parameters: Mapping[str, Any]) -> dict[tuple[str, ...], dict[str, Any]]:
-    """The parameters by the part of the document that they are in: ``("model",)``, ``("components", "enc")``."""
-    parts: dict[tuple[str, ...], dict[str, Any]] = {}
+def _by_part(parameters: Mapping[str, Any]) -> dict[_Part, dict[str, Any]]:
+    """The parameters by the part of the document that they are in."""
+    parts: dict[_Part, dict[str, Any]] = {}
     for path, value in parameters.items():
         path = path.removeprefix("manifest.")
         words = path.split(".")
@@ -49,13 +51,11 @@ def _by_part(parameters: Mapping[str, Any]) -> dict[tuple[str, ...], dict[str, A
     return parts
 
 
-def _changed(
-    document: Mapping[str, Any], part: Sequence[str], changes: Mapping[str, Any], memo: PartMemo
-) -> Section | None:
+def _changed(manifest: Manifest, part: _Part, changes: Mapping[str, Any], memo: PartMemo) -> Section | None:
     """A part with values put in; None where there is no such part, or where they do not fit."""
-    there: Any = document
+    there: Any = manifest
     for word in part:
-        there = there.get(word) if isinstance(there, Mapping) else None
+        there = there.get(word) if isinstance(there, Mapping) else getattr(there, word, None)
     if not isinstance(there, Section):
         return None
     try:
@@ -67,8 +67,9 @@ def _changed(
 
 def _validated(text: str, section: Section) -> Section | None:
     part, changes = json.loads(text)
-    document: dict[str, Any] = {}
-    _place(document, part, section)
+    document: Any = section
+    for word in reversed(part):
+        document = {word: document}
     if any(_put(document, path, value) for path, value in changes):
         return None
     for word in part:
@@ -79,9 +80,25 @@ def _validated(text: str, section: Section) -> Section | None:
         return None
 
 
-def _place(document: dict[str, Any], part: Sequence[str], section: Section) -> None:
-    head, *rest = part
-    document[head] = {**document.get(head, {}), rest[0]: section} if rest else section
+def _with_parts(manifest: Manifest, parts: Mapping[_Part, Section]) -> Manifest:
+    """The manifest with other parts; sections without one of them stay the same objects."""
+    sections: dict[str, Any] = {}
+    for (head, *name), part in parts.items():
+        sections[head] = {**sections.get(head, getattr(manifest, head)), name[0]: part} if name else part
+    return manifest.model_copy(update=sections)
+
+
+def _document(manifest: Manifest, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The manifest as a document with values put in, whether they fit or not.
+
+    Raises:
+        InvalidInputError: there are no such places.
+    """
+    document = manifest.opened()
+    problems = [problem for path, value in parameters.items() for problem in _put(document, path, value)]
+    if problems:
+        raise InvalidInputError("parameters", problems)
+    return document
 
 
 def _put(document: dict[str, Any], path: str, value: Any) -> list[Problem]:

@@ -21,6 +21,9 @@ Row = tuple[Any, ...]
 AMONG = "(SELECT value FROM json_each(?))"
 """What ``IN`` takes for any number of values; they are bound as one JSON list."""
 
+SEEDS = 2**64
+"""Number of episode seeds: they are unsigned."""
+
 
 class Database:
     """One SQLite file, open.
@@ -86,6 +89,22 @@ def _time(connection: sqlite3.Connection, is_news: bool) -> int:
         )
         (now_ms,) = connection.execute("SELECT committed_ms FROM counter").fetchone()
     return now_ms
+
+
+def stored_seed(seed: int) -> int:
+    """An episode seed as SQLite keeps it, whose integers of 64 bits have a sign: the upper half is negative there.
+
+    Raises:
+        LedgerError: it is not an integer in 0 .. 2**64-1.
+    """
+    if not isinstance(seed, int) or not 0 <= seed < SEEDS:
+        raise LedgerError(f"{seed!r} is no seed: seeds are integers from 0 to 2**64 - 1.")
+    return seed if seed < SEEDS // 2 else seed - SEEDS
+
+
+def seed_of(stored: int) -> int:
+    """The episode seed that :func:`stored_seed` made a number of."""
+    return stored % SEEDS
 
 
 def as_text(value: Any, subject: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 
 import mujoco
@@ -67,7 +68,10 @@ class ModelIndex:
 
     def joint_names(self) -> list[str]:
         """All hinge and slide joints."""
-        return [n for i, n in enumerate(self.names("jnt")) if self.model.jnt_type[i] in _SCALAR_JOINTS]
+        if "scalar" not in self._names:
+            scalar = [kind in _SCALAR_JOINTS for kind in self.model.jnt_type]
+            self._names["scalar"] = list(itertools.compress(self.names("jnt"), scalar))
+        return self._names["scalar"]
 
     def keyframe_names(self) -> list[str]:
         """All keyframes."""

@@ -14,7 +14,7 @@ from sweep.plan.clock import Grid
 from sweep.plan.component import ModelAdditions
 from sweep.plan.components import AnyComponent
 from sweep.plan.custom import UserClassSpec
-from sweep.plan.files import FileImage, FileReader, Files
+from sweep.plan.files import FileReader, Files
 from sweep.plan.manifest import Manifest, grid_problems, load_manifest, stated_grid
 from sweep.plan.metric import MetricSpec
 from sweep.plan.parts import PartMemo
@@ -68,7 +68,7 @@ class Resolver:
         if parameters:
             manifest = with_parameters(manifest, parameters, self._memo)
         model = self._model(manifest)
-        files, unreadable = self._files.read(manifest)
+        files, unreadable = self._memo.of(self._files.read, "controllers", manifest.controllers, manifest.folder)
         problems = [
             *grid_problems(manifest, model.grid, self._memo),
             *_model_problems(manifest, model.index, self._memo),
@@ -100,16 +100,13 @@ def _source(_: str, spec: ModelSpec) -> tuple[ModelSpec, str]:
 
 
 def _model_problems(manifest: Manifest, index: ModelIndex, memo: PartMemo) -> list[Problem]:
-    problems: list[Problem] = []
-    folder = manifest.folder
-    for name, spec in manifest.components.items():
-        problems += memo.of(_component_problems, name, spec, index, folder)
-    for name, reference in manifest.references.items():
-        problems += memo.of(_reference_problems, name, reference, index)
-    for name, metric in manifest.metrics.items():
-        problems += memo.of(_metric_problems, name, metric, index)
-    for name, edit in manifest.model.edits.items():
-        problems += memo.of(_edit_problems, name, edit, index)
+    found = (
+        memo.each(_component_problems, manifest.components, index, manifest.folder),
+        memo.each(_reference_problems, manifest.references, index),
+        memo.each(_metric_problems, manifest.metrics, index),
+        memo.each(_edit_problems, manifest.model.edits, index),
+    )
+    problems = [problem for section in found for part in section.values() for problem in part]
     return problems + memo.of(_start_problems, "model", manifest.model, index)
 
 
@@ -149,22 +146,18 @@ def _class_problems(path: str, name: str, folder: Path | None, method: str) -> l
 
 
 def _controller_problems(manifest: Manifest, files: Files, memo: PartMemo) -> list[Problem]:
-    problems: list[Problem] = []
-    for name, controller in manifest.controllers.items():
-        problems += memo.of(_one_controller_problems, name, controller, manifest.folder, files.get(name))
-    return problems
+    found = memo.each(_one_controller_problems, manifest.controllers, manifest.folder, files)
+    return [problem for part in found.values() for problem in part]
 
 
-def _one_controller_problems(
-    name: str, controller: ControllerSpec, folder: Path | None, files: Mapping[str, FileImage] | None
-) -> list[Problem]:
+def _one_controller_problems(name: str, controller: ControllerSpec, folder: Path | None, files: Files) -> list[Problem]:
     try:
         found = load_controller(controller.class_, folder)
     except InvalidInputError as error:
         return [Problem(f"controllers.{name}.class", p.message) for p in error.problems]
     if not hasattr(found, "problems"):
         return []
-    contents = {role: image.content for role, image in (files or {}).items()}
+    contents = {role: image.content for role, image in files.get(name, {}).items()}
     return [Problem(f"controllers.{name}.{p.path}", p.message) for p in found.problems(controller, contents)]
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import statistics
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -120,12 +121,7 @@ def plans_of(robot: Robot, lanes: int, ticks: int) -> list[Plan]:
 
 def measure(robot: Robot, lanes: int, *, ticks: int = 1000, repeats: int = 5) -> Ratio:
     plans = plans_of(robot, lanes, ticks)
-    model = open_model(plans[0].model)
-    controls = recorded_controls(plans, ticks)
-    data = [mujoco.MjData(model)]
-    state = np.empty(mujoco.mj_stateSize(model, mujoco.mjtState.mjSTATE_FULLPHYSICS))
-    mujoco.mj_getState(model, data[0], state, mujoco.mjtState.mjSTATE_FULLPHYSICS)
-    out = np.empty((1, ticks, len(state)))
+    replay = Replay(plans, ticks)
     ours, theirs = [], []
     for _ in range(repeats):
         batch = InstanceBatch(plans, range(lanes))
@@ -133,11 +129,40 @@ def measure(robot: Robot, lanes: int, *, ticks: int = 1000, repeats: int = 5) ->
         batch.run()
         ours.append(time.perf_counter() - start)
         start = time.perf_counter()
-        for lane in range(lanes):
-            rollout.rollout(model, data, state[None], controls[lane][None], state=out)
+        replay()
         theirs.append(time.perf_counter() - start)
     ratio = statistics.median(a / b for a, b in zip(ours, theirs, strict=True))
     return Ratio(robot.name, lanes, ratio, statistics.median(theirs) / lanes / ticks * 1e6)
+
+
+class Replay:
+    """C's part of runs: from the same start and with the controls that they applied, lane by lane on one thread.
+
+    Lanes have the nominal model, so the Plans edit none.
+
+    Args:
+        plans: one a lane, whose seeds count from 0; nothing stops them.
+        ticks: steps of each.
+    """
+
+    def __init__(self, plans: Sequence[Plan], ticks: int) -> None:
+        self._model = open_model(plans[0].model)
+        self._starts = InstanceBatch(plans, range(len(plans))).boundary
+        self._controls = recorded_controls(plans, ticks)
+        self._data = [mujoco.MjData(self._model)]
+        width = mujoco.mj_stateSize(self._model, mujoco.mjtState.mjSTATE_FULLPHYSICS)
+        assert self._starts.shape[1] == width
+        self._out = np.empty((1, ticks, width))
+
+    def __call__(self) -> None:
+        for start, controls in zip(self._starts, self._controls, strict=True):
+            rollout.rollout(self._model, self._data, start[None], controls[None], state=self._out)
+
+    def cpu_s(self) -> float:
+        """CPU time that it takes [s]."""
+        before = time.process_time()
+        self()
+        return time.process_time() - before
 
 
 def recorded_controls(plans: Any, ticks: int) -> np.ndarray:

@@ -12,6 +12,8 @@ from rich.console import Console
 from sweep.cli.plan import describe, plan_document
 from sweep.config.load import load_spec
 from sweep.digest import canonical_json
+from sweep.execution.estimate import PROBE, probe, share_s
+from sweep.execution.findings import Findings
 from sweep.execution.planning import plan_sweep
 from sweep.run import SweepRun
 
@@ -75,6 +77,29 @@ def test_the_document_has_the_whole_design():
 def test_the_canarys_measurement_makes_the_estimate():
     answer = told("latency=0,0.01", "seeds=4", "executor.workers=2", run_s=180.0)
     assert "done already: 0; to run: 8 new; about 12 min on 2 workers" in answer
+
+
+def test_runs_are_timed_in_the_company_that_they_run_in():
+    sweep, *_ = planned("latency=0,0.01", "+manifest.components.encoders.initial_acquisition=false,true", run_s=1.0)
+    layouts = {run.plan.layout: None for run in sweep.runs}
+    assert len(layouts) == 2
+    assert {run.plan.layout for run in probe(sweep.runs)} == {next(iter(layouts))}
+    assert len(probe(sweep.runs)) == PROBE < len(sweep.runs) // 2
+    alone = Findings(max_lanes=1).applied(sweep)
+    assert probe(alone.runs) == list(alone.runs[:1])
+    assert probe([]) == []
+    assert share_s([]) == 0.0
+    assert share_s(alone.runs) > 0
+
+
+def test_nobody_says_how_long_what_falls_at_once_would_take(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    code = "import os\nclass Crash:\n    def __init__(self, setup): os._exit(3)\n    def compute(self, step): ...\n"
+    (tmp_path / "crash_at_start.py").write_text(code)
+    sweep, spec, document = planned("manifest.controllers.balancer.class=crash_at_start:Crash", "seeds=1")
+    assert document["estimate_s"] is None
+    *_, progress, _ = describe(sweep, spec, document)
+    assert progress.endswith("they do not get far enough to say how long it takes")
 
 
 def test_people_see_axes_counts_and_what_is_left_out():

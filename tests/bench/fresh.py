@@ -1,0 +1,48 @@
+"""Processes of their own, for what a process has only once: its peak of memory, and its imports."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+
+
+def environment() -> dict[str, str]:
+    """That of a process which finds this tree from any folder, and keeps compiled bytecode."""
+    kept = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "PYTHONPATH": str(ROOT)}
+
+
+def printed(module: str, *words: object, folder: str) -> dict[str, Any]:
+    """The JSON that a module of this package prints last when it runs in a folder, in a process of its own."""
+    command = [sys.executable, "-m", f"{__package__}.{module}", *map(str, words)]
+    done = subprocess.run(command, cwd=folder, env=environment(), check=True, capture_output=True, text=True)
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def tell(found: Mapping[str, Any]) -> None:
+    """Print what :func:`printed` reads."""
+    print(json.dumps(found))
+
+
+def cpu_s() -> float:
+    """CPU time of this process so far, all its threads, user and system [s]."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
+
+
+def peak_mb(pid: int | None = None) -> float:
+    """The most memory that a process held in RAM so far, shared pages included [MB]; by default this one.
+
+    Linux's ``VmHWM``, since ``ru_maxrss`` of a process begins with what its parent held.
+    """
+    lines = Path(f"/proc/{pid or 'self'}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
