@@ -241,6 +241,7 @@ def test_settings(load):
         "executor.workers=3",
         "executor.address=auto",
         "executor.shard_s=5 s",
+        "executor.timeout_s=10 min",
         "tracking=none",
         "tracking.experiment=lab",
         "baseline={latency:2ms, gain:1}",
@@ -249,7 +250,9 @@ def test_settings(load):
     assert spec.manifest["runtime"] == {"trace": "full"}
     assert spec.seeds == (1, 5, 2**64 - 1)
     assert (spec.name, spec.output) == ("enc-2.x", "/tmp/o")
-    assert spec.executor == ExecutorSpec(kind="ray", workers=3, address="auto", shard_s=5.0)
+    assert spec.executor == ExecutorSpec(kind="ray", workers=3, address="auto", shard_s=5.0, timeout_s=600.0)
+    assert load("executor=inline").executor.timeout_s == 1800
+    assert load("executor.timeout_s=null").executor.timeout_s is None
     assert (spec.tracking.enabled, spec.tracking.experiment) == (False, "lab")
     assert spec.baseline == {"latency": 0.002, "gain": 1.0}
 
@@ -435,6 +438,7 @@ def test_show_config_is_yaml_as_hydra_prints_it(folder):
         (["name=..", "output="], ["name=..", "output='': a folder is expected"]),
         (["executor.workers=0"], ["executor.workers=0: allowed is null", "executor.workers=4"]),
         (["executor.shard_s=-1"], ["executor.shard_s=-1: allowed is a time in s"]),
+        (["executor.timeout_s=0"], ["executor.timeout_s=0: allowed is null (no limit) or a time in s"]),
         (["executor.kind=slurm"], ["executor.kind=slurm: allowed is one of auto, inline, ray"]),
         (["executor=inline", "executor.address=auto"], ["belongs to executor=ray"]),
         (["executor.wrkers=2"], ["there is no executor.wrkers", "did you mean 'executor.workers'"]),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import traceback
 from pathlib import Path
 
-from analysis.plot import Panel, page
+from analysis.figures.signals import Panel, signals
+from analysis.reporting.page import figure_page
 from sweep.errors import InvalidInputError, LedgerError, Problem
 from sweep.execution.code import code_id
 from sweep.execution.replay import find_run, other_bits, replayable
@@ -93,6 +94,8 @@ def _traced(folder: Path, recording: Recording, code: str, level: TraceLevel) ->
 def _verdict(before: RunRecord, now: RunRecord, same: bool) -> str:
     if same:
         return f"same digest, {now.trace_digest}: every state, sample, command and draw is bit for bit what it was"
+    if not before.trace_digest:
+        return f"nothing to compare with: in the sweep it was {before.outcome.status.value} and left no trace"
     return f"another digest: {now.trace_digest}, it was {before.trace_digest}"
 
 
@@ -105,11 +108,12 @@ def _drawn(folder: Path, cell: CellRow, recording: Recording) -> str:
         other, other_recording = pair
         runs[f"{other.label}, same seed"] = other_recording
         subtitle = f"against {other.label} on identical noise"
-    return page(label, subtitle, _panels(runs))
+    return figure_page(signals(label, subtitle, _panels(runs)))
 
 
 def _pair(folder: Path, cell: CellRow, seed: int) -> tuple[CellRow, Recording] | None:
-    from analysis.source import choose_baseline, read
+    from analysis.baseline import choose_baseline
+    from analysis.source import read
 
     base = choose_baseline(read(folder))
     with Ledger.open(folder, read_only=True) as ledger:

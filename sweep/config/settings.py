@@ -93,7 +93,8 @@ def stop_after_of(value: Any, problems: list[Problem]) -> int | None:
 def executor_of(value: Any, problems: list[Problem]) -> ExecutorSpec:
     """Where runs execute."""
     given = _section("executor", value, ExecutorSpec, problems)
-    spec = ExecutorSpec(**{**given, "shard_s": _duration(given.get("shard_s", 2.0))})
+    durations = {key: _duration(given[key]) for key in ("shard_s", "timeout_s") if given.get(key) is not None}
+    spec = ExecutorSpec(**{**given, **durations})
     checks = {
         "kind": (spec.kind in get_args(ExecutorKind), f"one of {', '.join(get_args(ExecutorKind))}"),
         "workers": (
@@ -101,7 +102,11 @@ def executor_of(value: Any, problems: list[Problem]) -> ExecutorSpec:
             "null (one per core) or a count, executor.workers=4",
         ),
         "address": (_is_text_or_none(spec.address), "null, auto or ray://host:10001"),
-        "shard_s": (0 < spec.shard_s < math.inf, "a time in s greater than zero, executor.shard_s=2"),
+        "shard_s": (_is_time(spec.shard_s), "a time in s greater than zero, executor.shard_s=2"),
+        "timeout_s": (
+            spec.timeout_s is None or _is_time(spec.timeout_s),
+            "null (no limit) or a time in s greater than zero, executor.timeout_s=1800",
+        ),
     }
     wrong = [
         Problem(f"executor.{k}={shown(given.get(k))}", f"allowed is {text}")
@@ -182,6 +187,10 @@ def _duration(value: Any) -> float:
         return quantity(value, "s")
     except InvalidInputError:
         return math.nan
+
+
+def _is_time(value: float | None) -> bool:
+    return value is not None and 0 < value < math.inf
 
 
 def _why_no_seeds(value: Any) -> str:

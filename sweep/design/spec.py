@@ -56,12 +56,14 @@ class ExecutorSpec:
         workers: number of Ray workers, or of threads inline; None means one per core.
         address: an existing Ray cluster; None starts a local one.
         shard_s: wall time a shard should take [s].
+        timeout_s: wall time that one call, a shard or a run alone, may take [s]; None is no limit.
     """
 
     kind: ExecutorKind = "auto"
     workers: int | None = None
     address: str | None = None
     shard_s: float = 2.0
+    timeout_s: float | None = 1800.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

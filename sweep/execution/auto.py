@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Self
 
 from sweep.design.spec import ExecutorSpec
@@ -28,11 +29,12 @@ def choose(spec: ExecutorSpec) -> Executor:
         spec: its kind, workers and address; a cluster's address (``RAY_ADDRESS``, too) decides for Ray.
     """
     if spec.kind == "inline":
-        return InlineExecutor(spec.workers)
+        return InlineExecutor(spec.workers, timeout_s=spec.timeout_s)
     address = spec.address or os.environ.get("RAY_ADDRESS")
     if spec.kind == "ray" or address:
-        return RayExecutor(spec.workers, address, reason=f"ray: {'cluster at ' + address if address else 'as asked'}")
-    return AutoExecutor(spec.workers)
+        reason = f"ray: {f'cluster at {address}' if address else 'as asked'}"
+        return RayExecutor(spec.workers, address, reason=reason, timeout_s=spec.timeout_s)
+    return AutoExecutor(spec.workers, timeout_s=spec.timeout_s)
 
 
 class AutoExecutor:
@@ -41,6 +43,7 @@ class AutoExecutor:
     Args:
         workers: Ray workers, or threads here; one per core by default.
         make_ray: how a Ray executor is made.
+        timeout_s: wall time that one shard may take [s]; None is no limit.
 
     Attributes:
         reason: where the work is done and why, as far as is known.
@@ -48,10 +51,16 @@ class AutoExecutor:
 
     isolates = True
 
-    def __init__(self, workers: int | None = None, make_ray: Callable[[int], RayExecutor] | None = None) -> None:
+    def __init__(
+        self,
+        workers: int | None = None,
+        make_ray: Callable[[int], RayExecutor] | None = None,
+        *,
+        timeout_s: float | None = None,
+    ) -> None:
         self._workers = workers or cores()
-        self._make_ray = make_ray or RayExecutor
-        self._inline = InlineExecutor(self._workers)
+        self._make_ray = make_ray or partial(RayExecutor, timeout_s=timeout_s)
+        self._inline = InlineExecutor(self._workers, timeout_s=timeout_s)
         self._ray: RayExecutor | None = None
         self._stopped = False
         self._is_short = self._is_refused = False
@@ -60,7 +69,7 @@ class AutoExecutor:
     @property
     def remarks(self) -> tuple[str, ...]:
         """See :meth:`sweep.execution.executor.Executor.remarks`."""
-        return () if self._ray is None else self._ray.remarks
+        return self._inline.remarks if self._ray is None else self._ray.remarks
 
     def execute(self, queue: ShardQueue, files: RunFiles | None = None) -> Iterator[list[RunRecord]]:
         """See :meth:`sweep.execution.executor.Executor.execute`."""

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import Protocol, Self
 
+from sweep.design.spec import ExecutorSpec
 from sweep.execution.run_files import RunFiles
 from sweep.execution.shards import ShardQueue
 from sweep.execution.worker import execute_shard
@@ -38,8 +39,8 @@ class Executor(Protocol):
     def execute(self, queue: ShardQueue, files: RunFiles | None = None) -> Iterator[list[RunRecord]]:
         """Empty the queue; yields the records of each shard as it finishes, in any order, each run once.
 
-        Every shard that :meth:`ShardQueue.take` gave ends in one of three ways: its records are yielded, it is put
-        back because it was never begun, or the queue is told that a worker died with it.
+        Every shard that :meth:`ShardQueue.take` gave ends in one of four ways: its records are yielded, it is put
+        back because it was never begun, or the queue is told that it is overdue, or that a worker died with it.
 
         Args:
             queue: what to run.
@@ -64,27 +65,37 @@ class InlineExecutor:
     Args:
         threads: threads that physics of different lanes runs on; one per core by default.
         reason: why here.
+        timeout_s: wall time that one shard may take [s]; None is no limit.
 
     Attributes:
         takes_suspects: whether runs are executed that may kill this process.
     """
 
     isolates = False
-    remarks: tuple[str, ...] = ()
 
-    def __init__(self, threads: int | None = None, reason: str = "inline: as asked") -> None:
+    def __init__(
+        self, threads: int | None = None, reason: str = "inline: as asked", *, timeout_s: float | None = None
+    ) -> None:
         self.threads = threads or cores()
         self.reason = reason
         self.takes_suspects = True
+        self._timeout_s = timeout_s
         self._stopped = False
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """See :meth:`Executor.remarks`."""
+        if self._timeout_s in (None, ExecutorSpec().timeout_s):
+            return ()
+        limit = f"executor.timeout_s={self._timeout_s:g}"
+        return (f"{limit} is looked at between steps in this process; executor=ray also ends a step that hangs",)
 
     def execute(self, queue: ShardQueue, files: RunFiles | None = None) -> Iterator[list[RunRecord]]:
         """See :meth:`Executor.execute`."""
         keep = None if files is None else files.keep
         while not self._stopped and (shard := queue.take(suspects=self.takes_suspects)) is not None:
-            records = execute_shard(shard, threads=self.threads, keep=keep)
-            queue.observe(shard, records)
-            yield records
+            answer = execute_shard(shard, threads=self.threads, keep=keep, timeout_s=self._timeout_s)
+            yield queue.settle(shard, answer)
 
     def stop(self) -> None:
         """See :meth:`Executor.stop`."""

@@ -172,7 +172,8 @@ def _writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise LedgerError(f"The sweep folder {path} cannot be written: {error.strerror}.") from error
+        advice = "output=FOLDER puts sweeps somewhere else"
+        raise LedgerError(f"The sweep folder {path} cannot be written: {error.strerror}; {advice}.") from error
 
 
 def _own_models(planned: PlannedSweep) -> Iterable[Manifest]:

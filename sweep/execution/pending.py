@@ -23,6 +23,7 @@ class Reason(StrEnum):
     ORPHANED = "in hand when the driver died"
     DIED = "whose worker died"
     LOST = "lost before"
+    TIMED_OUT = "out of time before"
     CODE = "whose code changed"
     TRACE = "without the trace asked for"
 
@@ -31,9 +32,17 @@ _AFTER = {
     Ending.CANCELLED: Reason.CANCELLED,
     Ending.ORPHANED: Reason.ORPHANED,
     Ending.DIED: Reason.DIED,
+    Ending.OVERDUE: Reason.TIMED_OUT,
     None: Reason.ORPHANED,  # still in hand, and whoever had it is gone
 }
 """Why a run is run again whose last attempt ended like this."""
+
+_AS_BEFORE = {
+    Status.LOST: Reason.LOST,
+    Status.CANCELLED: Reason.CANCELLED,
+    Status.TIMED_OUT: Reason.TIMED_OUT,
+}
+"""Why a run is run again whose record is this."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +53,7 @@ class Work:
         runs: what is to be run, in the plan's order, each once.
         reasons: how many of them for which reason.
         suspects: run_ids of those that may kill the process they run in, because they may have done so before.
-        reused: runs that are answered.
+        reused: runs that are answered, or would be out of time again.
         left: lost runs that are left alone: they killed their process, and would now kill the driver.
     """
 
@@ -55,7 +64,9 @@ class Work:
     left: int
 
 
-def pending_work(planned: PlannedSweep, ledger: Ledger, *, isolates: bool = True) -> Work:
+def pending_work(
+    planned: PlannedSweep, ledger: Ledger, *, isolates: bool = True, timeout_s: float | None = None
+) -> Work:
     """What of a plan is not answered under the code it would run with now, or lacks the trace asked for.
 
     A run that has its record keeps it: running again for a trace gives an equal one.
@@ -64,9 +75,10 @@ def pending_work(planned: PlannedSweep, ledger: Ledger, *, isolates: bool = True
         planned: the sweep.
         ledger: what there is of it.
         isolates: whether the executor outlives a run that kills its process.
+        timeout_s: wall time that one of them may take now [s]; None is no limit.
     """
     histories, statuses = ledger.leases.histories(unanswered=True), ledger.statuses()
-    done, untraced = _done(planned, ledger), untraced_runs(distinct_runs(planned.runs), ledger)
+    done, untraced = _done(planned, ledger, timeout_s), untraced_runs(distinct_runs(planned.runs), ledger)
     runs, reasons, suspects = [], Counter[Reason](), set()
     left = reused = 0
     for run in distinct_runs(planned.runs):
@@ -82,11 +94,14 @@ def pending_work(planned: PlannedSweep, ledger: Ledger, *, isolates: bool = True
     return Work(runs=tuple(runs), reasons=reasons, suspects=frozenset(suspects), reused=reused, left=left)
 
 
-def _done(planned: PlannedSweep, ledger: Ledger) -> set[str]:
-    """The run_ids whose record is final under the code that they would run with now."""
+def _done(planned: PlannedSweep, ledger: Ledger, timeout_s: float | None) -> set[str]:
+    """The run_ids whose record is final under the code that they would run with now, or would be much the same."""
     plans = {run.plan.plan_id: run.plan for run in planned.runs}
     codes = {plan_id: code_id(plan) for plan_id, plan in plans.items()}
     final = {code: ledger.done(code) for code in set(codes.values())}
+    for record in ledger.records([Status.TIMED_OUT]):
+        if timeout_s is not None and timeout_s <= record.wall_s and record.code_id in final:
+            final[record.code_id].add(record.run_id)
     return {run.run_id for run in planned.runs if run.run_id in final[codes[run.plan.plan_id]]}
 
 
@@ -95,7 +110,7 @@ def _reason(history: RunHistory, status: Status | None, *, is_done: bool) -> Rea
         return Reason.TRACE
     if status is not None and status.is_final:
         return Reason.CODE
-    if status in (Status.LOST, Status.CANCELLED):
-        return Reason.LOST if status is Status.LOST else Reason.CANCELLED
+    if status in _AS_BEFORE:
+        return _AS_BEFORE[status]
     told = [attempt.ending for attempt in history.attempts if attempt.ending is not Ending.RETURNED]
     return _AFTER.get(told[-1], Reason.NEW) if told else Reason.NEW

@@ -1,7 +1,7 @@
 """Crew: the Ray workers of one execution, and what each of them has in hand.
 
 Ray's own retries are off.  A worker's death is seen here: what it had in hand is halved until the run is found
-that kills it, what waited behind that goes on elsewhere.
+that kills it, what waited behind that goes on elsewhere.  A worker that does not look at the clock is killed.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 from sweep.design.run import Run
 from sweep.errors import ExecutorError
+from sweep.execution.deadline import Overdue
 from sweep.execution.placement import Placement
 from sweep.execution.preflight import cause, inspect
 from sweep.execution.ray_session import this_node
@@ -33,8 +34,11 @@ PATIENCE_S = 300.0
 """How long no worker may come up, with none at work [s], before the cluster counts as full."""
 
 FETCH_S = 30.0
-RESTARTS = 5
-"""Restarts in a row that may fail before a worker is replaced."""
+GRACE_S = 10.0
+"""How much longer than its limit a shard may take to come back [s], before its worker is killed."""
+
+RESTART_S = 60.0
+"""How long a worker may take to come back [s], before another one takes its place; a few are usual."""
 
 
 class ShardWorker:
@@ -56,28 +60,50 @@ class ShardWorker:
         self._plans, self._files = plans, files
         return None if question is None else (this_node(), inspect(question))
 
-    def run(self, shard: Sequence[tuple[int, int, str, str]]) -> tuple[list[RunRecord], dict[str, bytes]]:
+    def run(
+        self, shard: Sequence[tuple[int, int, str, str]], timeout_s: float | None = None
+    ) -> tuple[list[RunRecord] | Overdue, dict[str, bytes]]:
         """Run (plan index, seed, run_id, cell_id) tuples; also returns the files that could not be written here."""
         runs = [Run(run_id=run, plan=self._plans[plan], seed=seed, cell_id=cell) for plan, seed, run, cell in shard]
         luggage = None if self._files is None else Luggage(self._files)
-        records = execute_shard(runs, keep=None if luggage is None else luggage.keep)
-        return records, {} if luggage is None else luggage.carried
+        answer = execute_shard(runs, keep=None if luggage is None else luggage.keep, timeout_s=timeout_s)
+        return answer, {} if luggage is None else luggage.carried
 
 
 @dataclass(slots=True, eq=False)
 class _Seat:
-    """One worker as the driver sees it: not ready while ``opening`` is there; shards run in the order of ``flying``."""
+    """One worker as the driver sees it: not ready while ``opening`` is there; shards run in the order of ``flying``.
+
+    It does what it does, opening or the first of them, since about ``since`` on the monotonic clock [s].
+    """
 
     name: str
     actor: Any
     opening: Any
     node: str
     flying: deque[tuple[Any, Shard]] = field(default_factory=deque)
-    failures: int = 0
+    since: float = field(default_factory=time.monotonic)
 
     @property
     def refs(self) -> list[Any]:
         return [self.opening] if self.opening is not None else [ref for ref, _ in self.flying]
+
+    def give(self, ref: Any, shard: Shard) -> None:
+        """Note what it was sent."""
+        if not self.flying:
+            self.since = time.monotonic()
+        self.flying.append((ref, shard))
+
+    def finish(self) -> Shard:
+        """The first shard is over; the next one began."""
+        self.since = time.monotonic()
+        return self.flying.popleft()[1]
+
+    def clear(self) -> list[Shard]:
+        """Forget what waits."""
+        waiting = [shard for _, shard in self.flying]
+        self.flying.clear()
+        return waiting
 
 
 class Crew:
@@ -89,10 +115,18 @@ class Crew:
         count: number of workers.
         placement: where workers go, and whether they may work there.
         files: where runs leave their files; None drops them.
+        timeout_s: wall time that one shard may take [s]; None is no limit.
     """
 
     def __init__(
-        self, ray: Any, plans: Sequence[Plan], count: int, placement: Placement, *, files: RunFiles | None = None
+        self,
+        ray: Any,
+        plans: Sequence[Plan],
+        count: int,
+        placement: Placement,
+        *,
+        files: RunFiles | None = None,
+        timeout_s: float | None = None,
     ) -> None:
         self._ray = ray
         self._index = {plan.plan_id: index for index, plan in enumerate(plans)}
@@ -101,6 +135,7 @@ class Crew:
         self._remote = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=0)(ShardWorker)
         self._placement = placement
         self._files = files
+        self._timeout_s = timeout_s
         self._alive_at = time.monotonic()
         self._has_worked = False
         self._made = 0
@@ -126,7 +161,7 @@ class Crew:
             for seat in self._seats:
                 if seat.opening is None and len(seat.flying) <= depth and (shard := queue.take(seat.name)) is not None:
                     runs = [(self._index[r.plan.plan_id], r.seed, r.run_id, r.cell_id) for r in shard]
-                    seat.flying.append((seat.actor.run.remote(runs), shard))
+                    seat.give(seat.actor.run.remote(runs, self._timeout_s), shard)
 
     def collect(self, queue: ShardQueue) -> Iterator[list[RunRecord]]:
         """Wait a little; yield what came back."""
@@ -139,6 +174,8 @@ class Crew:
                 self._opened(seat)
             else:
                 yield from self._landed(seat, queue)
+        for seat in self._hung():
+            yield from self._killed(seat, queue)
 
     def _opened(self, seat: _Seat) -> None:
         try:
@@ -149,17 +186,16 @@ class Crew:
         if answer is not None and not self._placement.admit(*answer):
             self._replace(seat)
             return
-        seat.opening, seat.failures, self._has_worked = None, 0, True
+        seat.opening, self._has_worked = None, True
 
     def _reopen(self, seat: _Seat, error: Exception) -> None:
         """Try again: on the same worker while Ray restarts it, else on a new one."""
         known = self._ray.exceptions
-        is_dead = isinstance(error, known.ActorDiedError)
-        if not self._has_worked and (is_dead or isinstance(error, known.RayTaskError)):
+        is_broken = isinstance(error, known.ActorDiedError | known.RayTaskError)
+        if is_broken and not self._has_worked:
             # Nothing of ours ran yet, so it is the installation: the same would happen for ever.
             raise ExecutorError(f"Ray's workers cannot start: {cause(error)}") from error
-        seat.failures += 1
-        if seat.failures < RESTARTS and not is_dead:
+        if not is_broken and time.monotonic() - seat.since < RESTART_S:
             seat.opening = self._open(seat.actor)
             return
         self._replace(seat)
@@ -171,30 +207,50 @@ class Crew:
 
     def _landed(self, seat: _Seat, queue: ShardQueue) -> Iterator[list[RunRecord]]:
         """The worker's oldest shard is back, or the worker died with it."""
-        ref, shard = seat.flying[0]
+        ref, _ = seat.flying[0]
         try:
-            records, carried = self._ray.get(ref, timeout=FETCH_S)
+            answer, carried = self._ray.get(ref, timeout=FETCH_S)
         except self._ray.exceptions.RayError as error:
-            yield from self._died(seat, _cause(error), queue)
+            yield from self._died(seat, self._cause(error), queue)
             return
-        seat.flying.popleft()
         for place, content in carried.items():
             assert self._files is not None
             self._files.keep(place, content)
-        queue.observe(shard, records)
-        yield records
+        yield queue.settle(seat.finish(), answer)
 
     def _died(self, seat: _Seat, cause: str, queue: ShardQueue) -> Iterator[list[RunRecord]]:
         """Only the oldest shard can be the culprit; the ones behind it never began."""
-        _, suspect = seat.flying.popleft()
-        innocent = [shard for _, shard in seat.flying]
-        seat.flying.clear()
-        queue.put_back(innocent)
+        suspect = seat.finish()
+        queue.put_back(seat.clear())
         lost = queue.died(suspect, cause)
         # Calls fail until the worker is back: it gets none before it answers.
         seat.opening = self._open(seat.actor)
         if lost:
             yield lost
+
+    def _cause(self, error: Exception) -> str:
+        """Why a worker is gone, as far as Ray can tell: of a process that ends by itself it sees a closed socket."""
+        if isinstance(error, self._ray.exceptions.ActorUnavailableError):
+            return "its process ended: a crash, a kill, or no memory"
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        return lines[0] if lines else type(error).__name__
+
+    def _hung(self) -> list[_Seat]:
+        """The workers that are long overdue, and not because nobody listened."""
+        if self._timeout_s is None:
+            return []
+        latest = time.monotonic() - self._timeout_s - GRACE_S
+        late = [seat for seat in self._seats if seat.opening is None and seat.flying and seat.since < latest]
+        return [seat for seat in late if not self._ray.wait([seat.flying[0][0]], timeout=0)[0]]
+
+    def _killed(self, seat: _Seat, queue: ShardQueue) -> Iterator[list[RunRecord]]:
+        """End a worker that hangs, which nothing but a kill does, and let another one take its place."""
+        assert self._timeout_s is not None
+        overdue = Overdue(limit_s=self._timeout_s, wall_s=time.monotonic() - seat.since)
+        self._replace(seat)
+        culprit = seat.finish()
+        queue.put_back(seat.clear())
+        yield queue.overdue(culprit, overdue)
 
     def _check_patience(self) -> None:
         now = time.monotonic()
@@ -210,9 +266,3 @@ class Crew:
         """Let the workers go, whatever they are at."""
         for seat in self._seats:
             self._ray.kill(seat.actor, no_restart=True)
-
-
-def _cause(error: Exception) -> str:
-    """The first line of Ray's account that says something."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0] if lines else type(error).__name__

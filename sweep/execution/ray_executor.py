@@ -27,6 +27,7 @@ class RayExecutor:
         pythonpath: import folders for workers on this machine; by default the driver's own, without installed
             packages.  To an existing cluster the code itself is sent.
         reason: why Ray.
+        timeout_s: wall time that one shard may take [s]; None is no limit.
 
     Attributes:
         reason: where the work is done and why, as far as is known.
@@ -41,8 +42,10 @@ class RayExecutor:
         pythonpath: Sequence[str] | None = None,
         *,
         reason: str = "ray: as asked",
+        timeout_s: float | None = None,
     ) -> None:
         self.reason = reason
+        self._timeout_s = timeout_s
         self._told: list[str] = []
         self._placement: Placement | None = None
         self._session = RaySession(workers, address, pythonpath)
@@ -95,7 +98,8 @@ class RayExecutor:
             yield []  # nothing is done yet, and there is something to tell
         if not len(queue) or self._stopped.is_set():
             return
-        crew = Crew(self._session.ray, plans, min(workers, len(queue)), placement, files=files)
+        count = min(workers, len(queue))
+        crew = Crew(self._session.ray, plans, count, placement, files=files, timeout_s=self._timeout_s)
         try:
             while True:
                 if not self._stopped.is_set():
@@ -104,6 +108,7 @@ class RayExecutor:
                     return
                 if not crew.is_busy and not len(queue):
                     return
+                self._session.check()
                 yield from crew.collect(queue)
         finally:
             crew.dismiss()

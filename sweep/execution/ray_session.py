@@ -6,6 +6,7 @@ import logging
 import os
 import secrets
 import shutil
+import socket
 import sys
 import sysconfig
 import tempfile
@@ -134,6 +135,27 @@ class RaySession:
             raise ExecutorError(refusal(self.address, self._failure)) from self._failure
         self._workers = self._enough_cores()
         return self._workers
+
+    def check(self) -> None:
+        """See to it that Ray's own process on this machine, the raylet, is there.
+
+        Once it is gone, Ray ends this process too, a little later and without a word.
+
+        Raises:
+            ExecutorError: it is gone.
+        """
+        from ray._private.worker import global_worker
+
+        place = getattr(global_worker.node, "raylet_socket_name", None)  # there is no node behind ray://
+        if place is None:
+            return
+        with socket.socket(socket.AF_UNIX) as probe:
+            try:
+                probe.connect(place)
+            except OSError as error:
+                raise ExecutorError(
+                    f"Ray on this machine is gone: its raylet was killed or has crashed ({error.strerror})."
+                ) from error
 
     def close(self) -> None:
         """End what this session started, and remove its files."""

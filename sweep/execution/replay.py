@@ -87,7 +87,9 @@ def replayable(folder: Path | str, prefix: str) -> tuple[Plan, RunRecord, CellRo
 def other_bits(plan: Plan, record: RunRecord) -> list[str]:
     """Why this process need not give a record's bits again, each reason with both values; empty if it must."""
     code, here, there = code_id(plan), node_fingerprint()["features"], record.node.get("features")
-    reasons = [f"another machine class: {difference}" for difference in class_differences(record.node)]
+    # A run that was lost or timed out has no node: nobody came back to say where it was.
+    differences = class_differences(record.node) if record.node else ()
+    reasons = [f"another machine class: {difference}" for difference in differences]
     if there not in (None, here):
         reasons.append(f"all CPU features here: {here}; there: {there}")
     if record.code_id != code:

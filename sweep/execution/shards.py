@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 
 from sweep.design.run import Run
+from sweep.execution.deadline import Overdue
+from sweep.execution.verdict import timed_out
 from sweep.plan.plan import Plan
 from sweep.results import RunRecord
 from sweep.results.attempts import HERE
@@ -47,6 +49,9 @@ class Leases(Protocol):
 
     def died(self, run_ids: Sequence[str], cause: str) -> list[RunRecord]:
         """A worker died while it executed runs; returns the records of those that are given up."""
+
+    def overdue(self, run_ids: Sequence[str], detail: str) -> None:
+        """Runs that shared a call took longer than one may."""
 
 
 class ShardQueue:
@@ -169,10 +174,35 @@ class ShardQueue:
         """
         lost = [] if self._leases is None else self._leases.died([run.run_id for run in shard], cause)
         given_up = {record.run_id for record in lost}
-        rest = tuple(run for run in shard if run.run_id not in given_up)
-        half = (len(rest) + 1) // 2
-        self._return([part for part in (rest[:half], rest[half:]) if part])
+        self._return(_halves([run for run in shard if run.run_id not in given_up]))
         return lost
+
+    def settle(self, shard: Shard, answer: list[RunRecord] | Overdue) -> list[RunRecord]:
+        """Take what came back for a shard.
+
+        Returns:
+            The records that are to be committed.
+        """
+        if isinstance(answer, Overdue):
+            return self.overdue(shard, answer)
+        self.observe(shard, answer)
+        return answer
+
+    def overdue(self, shard: Shard, overdue: Overdue) -> list[RunRecord]:
+        """A shard took longer than one call may: parts of it are tried next.
+
+        Those of a slow shard are halves.  Of one that hangs each run is tried alone: the others take no longer than
+        usual, and every further part with the culprit in it would take up all of its time.
+
+        Returns:
+            The record of a run that was alone; it is not committed yet.
+        """
+        if len(shard) == 1:
+            return [timed_out(shard[0], overdue)]
+        if self._leases is not None:
+            self._leases.overdue([run.run_id for run in shard], f"{overdue.wall_s:.3g} s were not enough")
+        self._return([(run,) for run in shard] if overdue.is_hang else _halves(shard))
+        return []
 
     def _next(self, suspects: bool) -> Shard | None:
         if self._returned:
@@ -216,3 +246,8 @@ class ShardQueue:
         else:
             del self._pending[layout]
         return shard
+
+
+def _halves(runs: Sequence[Run]) -> list[Shard]:
+    half = (len(runs) + 1) // 2
+    return [tuple(part) for part in (runs[:half], runs[half:]) if part]

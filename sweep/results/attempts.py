@@ -5,11 +5,14 @@
     pending --lease--> leased --answered, final------------> done   (and stays done)
        ^                 |------answered, lost-------------> lost
        |                 |------died, orphaned: hopeless---> lost
+       |                 |------answered, timed out--------> timed out
        '-----------------'------any other ending
-    lost, done --lease--> leased    (asked again; done: for its trace, or under other code)
+    lost, timed out, done --lease--> leased    (asked again; timed out: with more time; done: for its trace, or under
+                                                other code)
 
 An attempt that took its process along is *deadly*.  A run is hopeless after :data:`MAX_ATTEMPTS` of them, of which
-it was alone in :data:`ALONE`: whoever died in company may have been innocent.
+it was alone in :data:`ALONE`: whoever died in company may have been innocent.  An *overdue* attempt took more time than
+one call may, and says nothing about the runs that shared it; only one that was overdue alone is answered by that.
 """
 
 from __future__ import annotations
@@ -38,6 +41,7 @@ class State(StrEnum):
     LEASED = "leased"
     DONE = "done"
     LOST = "lost"
+    TIMED_OUT = "timed_out"
 
 
 class Ending(StrEnum):
@@ -48,6 +52,7 @@ class Ending(StrEnum):
     CANCELLED = "cancelled"
     DIED = "died"
     ORPHANED = "orphaned"
+    OVERDUE = "overdue"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +115,7 @@ class RunHistory:
             return State.LEASED
         if self.status in (None, Status.CANCELLED):
             return State.PENDING
-        return State.LOST if self.status is Status.LOST else State.DONE
+        return State.DONE if self.status.is_final else State(self.status)
 
     @property
     def deaths(self) -> int:
@@ -154,5 +159,6 @@ class RunHistory:
 
     def answered(self, status: Status, *, now_ms: int) -> RunHistory:
         """A record has come, from whoever has the run in hand or from elsewhere; a final one stays."""
-        after = self.ended(Ending.ANSWERED, now_ms=now_ms) if self.state is State.LEASED else self
+        ending = Ending.OVERDUE if status is Status.TIMED_OUT else Ending.ANSWERED
+        after = self.ended(ending, now_ms=now_ms) if self.state is State.LEASED else self
         return after if after.state is State.DONE else replace(after, status=status)

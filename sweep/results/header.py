@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from sweep.errors import InvalidInputError
+
 Better = Literal["lower", "higher"]
 Window = Literal["horizon", "until_end", "at_end"]
 
@@ -88,6 +90,15 @@ class SweepHeader:
     def to_json(self) -> dict[str, Any]:
         """The header as plain data."""
         return asdict(self)
+
+    def quantity(self, key: str, text: str) -> float | None:
+        """The SI value that a text such as ``2ms`` means for an axis or a full path; None if it means none."""
+        from sweep.plan.units import quantity, unit_at
+
+        try:
+            return quantity(text, self.axes[key].unit if key in self.axes else unit_at(key))
+        except InvalidInputError:
+            return None
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> SweepHeader:

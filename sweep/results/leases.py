@@ -67,6 +67,16 @@ class Leases:
         with self._database.commit() as (connection, now_ms):
             return self._end(connection, run_ids, Ending.DIED, detail=cause, now_ms=now_ms)
 
+    def overdue(self, run_ids: Sequence[str], detail: str) -> None:
+        """Runs that shared a call took longer than one may.
+
+        Args:
+            run_ids: all of the call.
+            detail: how long they had, for people.
+        """
+        with self._database.commit(is_news=False) as (connection, now_ms):
+            self._end(connection, run_ids, Ending.OVERDUE, detail=detail, now_ms=now_ms)
+
     def end_all(self, ending: Ending, detail: str = "") -> list[RunRecord]:
         """Nobody has anything in hand any more; returns the records of the runs that are given up."""
         in_hand = [run_id for (run_id,) in self._database.rows("SELECT run_id FROM attempts WHERE ending IS NULL")]

@@ -18,7 +18,7 @@ from sweep.errors import LedgerError
 from sweep.results import session
 from sweep.results.answers import Answers
 from sweep.results.attempts import Ending
-from sweep.results.database import Database, as_text
+from sweep.results.database import Database, as_text, seed_of, stored_seed
 from sweep.results.header import CellRow, SweepHeader
 from sweep.results.leases import Leases
 from sweep.results.lock import WriterLock, is_held
@@ -176,7 +176,8 @@ class Ledger:
         """Add ``(run_id, cell_id, plan_id, seed)`` rows; a known one is left alone.
 
         Raises:
-            LedgerError: a cell is unknown, or has this seed already under another run_id (its Plan changed).
+            LedgerError: a cell is unknown, or has this seed already under another run_id (its Plan changed), or a seed
+                is not an integer in 0 .. 2**64-1.
         """
         rows = [RunRow(*run) for run in runs]
         known = {(r.cell_id, r.seed): r.run_id for r in self.runs()}
@@ -191,13 +192,15 @@ class Ledger:
                 )
         with self._database.commit() as (connection, _):
             connection.executemany(
-                "INSERT INTO runs (run_id, cell_id, plan_id, seed) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", rows
+                "INSERT INTO runs (run_id, cell_id, plan_id, seed) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                [(row.run_id, row.cell_id, row.plan_id, stored_seed(row.seed)) for row in rows],
             )
 
     def runs(self) -> list[RunRow]:
         """All runs, in the order they were added."""
         query = "SELECT run_id, cell_id, plan_id, seed FROM runs ORDER BY position"
-        return [RunRow(*row) for row in self._database.rows(query)]
+        rows = self._database.rows(query)
+        return [RunRow(run_id, cell_id, plan_id, seed_of(seed)) for run_id, cell_id, plan_id, seed in rows]
 
     # ------------------------------------------------------------------ what was answered
 
@@ -223,6 +226,17 @@ class Ledger:
     def records(self, statuses: Collection[Status] | None = None) -> list[RunRecord]:
         """The record of every run that has one, in the order of :meth:`runs`; of some statuses, or all."""
         return self._answers.records(statuses)
+
+    def parts(self, *paths: str) -> list[tuple[Any, ...]]:
+        """``(cell_id, seed, status, time of its commit [ms since 1970], body, *parts)`` of every run, in their order.
+
+        All but the first two are None for a run without a record.  Much cheaper than :meth:`records`.
+
+        Args:
+            paths: where each part is in a record's JSON, as SQLite writes it, for example ``$.outcome.reason``: a
+                number or a text is itself, a list or an object is its JSON text.
+        """
+        return self._answers.parts(*paths)
 
     def statuses(self) -> dict[str, Status]:
         """run_id -> status of its record; much cheaper than the records."""

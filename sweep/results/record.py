@@ -20,8 +20,11 @@ class Status(StrEnum):
 
     @property
     def is_final(self) -> bool:
-        """Whether the run is answered: deterministic outcomes are never tried again, the others are."""
-        return self in (Status.COMPLETED, Status.ENDED, Status.FAULTED, Status.TIMED_OUT)
+        """Whether the run is answered for good: what comes out the same again is never tried again.
+
+        A run that timed out is tried again with more time, the others in any case.
+        """
+        return self in (Status.COMPLETED, Status.ENDED, Status.FAULTED)
 
     @property
     def is_failure(self) -> bool:

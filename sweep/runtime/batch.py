@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import index as as_index
 
 import numpy as np
@@ -129,15 +129,25 @@ class InstanceBatch:
             raise ValueError(f"a batch advances by 0 or more ticks, not {ticks}")
         self._advance_to(self.tick + as_index(ticks))
 
-    def run(self) -> list[RunRecord]:
-        """Run to the horizon and return one record per lane, in order."""
+    def run(self, after_block: Callable[[InstanceBatch], None] | None = None) -> list[RunRecord]:
+        """Run to the horizon and return one record per lane, in order.
+
+        Args:
+            after_block: called after each block; what it raises ends the run there.
+        """
         while self.advance_block():
-            pass
+            if after_block is not None:
+                after_block(self)
         return self.records()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is nothing left to do: the horizon is reached, or no lane lives."""
+        return self.tick >= self.horizon or not self.living
 
     def advance_block(self) -> bool:
         """Run one block towards the horizon; False once there is nothing left to do."""
-        if self.tick >= self.horizon or not self.living:
+        if self.is_over:
             return False
         self._run(self._next(self.horizon))
         return True

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import signal
-import socket
 import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
-ROOT = Path(__file__).parents[2]
-RAY = Path(sys.executable).with_name("ray")
-START_S = 60.0
+from tests.execution.cluster import RAY, ROOT, Cluster, started
+
 OTHER_MUJOCO = "9.9.9"
 SPARE = [name for name in __cpu_dispatch__ if __cpu_features__.get(name)][-1:]
 """A feature that NumPy can be told not to use: a node without it is of another bit class."""
@@ -30,92 +21,18 @@ SPARE = [name for name in __cpu_dispatch__ if __cpu_features__.get(name)][-1:]
 pytestmark = pytest.mark.slow
 
 
-@dataclass
-class Cluster:
-    """Processes of ``ray start --block``, each the leader of its own group."""
-
-    folder: Path
-    ports: dict[str, int]
-    environment: dict[str, str]
-    nodes: dict[str, subprocess.Popen] = field(default_factory=dict)
-
-    @property
-    def address(self) -> str:
-        return f"127.0.0.1:{self.ports['']}"
-
-    def start(self, name: str, *words: str, **environment: str) -> None:
-        """Start a node in a working directory of its own."""
-        place = self.folder / name
-        place.mkdir()
-        common = ["--num-cpus=1", "--block", "--object-store-memory=80000000", f"--node-name={name}"]
-        common += ["--min-worker-port=0", "--max-worker-port=0", f"--dashboard-agent-listen-port={free_port()}"]
-        env = self.environment | environment
-        with (place / "log").open("wb") as log:
-            self.nodes[name] = subprocess.Popen(
-                [RAY, "start", *words, *common], cwd=place, stdout=log, stderr=log, env=env, start_new_session=True
-            )
-
-    def wait(self, name: str) -> None:
-        log = self.folder / name / "log"
-        until(lambda: b"Ray runtime started" in log.read_bytes() or self.nodes[name].poll() is not None)
-        assert self.nodes[name].poll() is None, log.read_text()
-
-    def kill(self, name: str) -> None:
-        node = self.nodes.pop(name)
-        with suppress(ProcessLookupError):
-            os.killpg(node.pid, signal.SIGKILL)
-        node.wait(10)
-
-    def run(self, *command: str | Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess:
-        """Run a command beside the cluster, as a person would."""
-        env = self.environment | {"PYTHONPATH": str(ROOT)} | environment
-        return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=300, check=False)
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Wait for what takes seconds."""
-    give_up = time.monotonic() + START_S
-    while not condition():
-        assert time.monotonic() < give_up
-        time.sleep(0.1)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory) -> Iterator[Cluster]:
     """A head and two nodes of one core each: ``skewed`` has another MuJoCo, ``other`` another bit class."""
-    scratch = Path(tempfile.mkdtemp(prefix="ray-test-", dir="/tmp"))  # Ray's sockets lie in it: a short path
-    left_out = ("PYTHONPATH", "RAY_ADDRESS", "PYTHONDONTWRITEBYTECODE", "MLFLOW_TRACKING_URI")
-    environment = {name: value for name, value in os.environ.items() if name not in left_out}
-    environment |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "4" * 64, "RAY_USAGE_STATS_ENABLED": "0"}
-    environment |= {"RAY_health_check_period_ms": "1000", "RAY_health_check_failure_threshold": "3"}
-    environment |= {"RAY_CLIENT_SERVER_CHECK_CHANNEL_TIMEOUT_S": "80"}
-    found = Cluster(
-        tmp_path_factory.mktemp("nodes"),
-        {kind: free_port() for kind in ("", "ray-client-server-", "dashboard-")},
-        environment,
-    )
-    fake = found.folder / "fake" / f"mujoco-{OTHER_MUJOCO}.dist-info"
-    fake.mkdir(parents=True)
-    (fake / "METADATA").write_text(f"Metadata-Version: 2.1\nName: mujoco\nVersion: {OTHER_MUJOCO}\n")
-    try:
-        ports = [f"--{kind}port={port}" for kind, port in found.ports.items()]
-        found.start("head", "--head", *ports, f"--temp-dir={scratch}")
-        found.wait("head")
-        found.start("other", f"--address={found.address}", NPY_DISABLE_CPU_FEATURES=" ".join(SPARE))
-        found.wait("other")  # two that start at once on one machine take the same names for their sockets
-        found.start("skewed", f"--address={found.address}", PYTHONPATH=str(fake.parent))
+    with started(tmp_path_factory.mktemp("nodes")) as found:
+        fake = found.folder / "fake" / f"mujoco-{OTHER_MUJOCO}.dist-info"
+        fake.mkdir(parents=True)
+        (fake / "METADATA").write_text(f"Metadata-Version: 2.1\nName: mujoco\nVersion: {OTHER_MUJOCO}\n")
+        found.join("other", NPY_DISABLE_CPU_FEATURES=" ".join(SPARE))
+        found.wait("other")
+        found.join("skewed", PYTHONPATH=str(fake.parent))
         found.wait("skewed")
         yield found
-    finally:
-        for name in list(found.nodes):
-            found.kill(name)
-        shutil.rmtree(scratch, ignore_errors=True)
 
 
 CONTROLLER = """

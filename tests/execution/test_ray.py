@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import glob
 import subprocess
 import sys
@@ -13,15 +14,12 @@ import pytest
 from sweep.design import ExecutorSpec
 from sweep.errors import ExecutorError
 from sweep.execution.auto import AutoExecutor, choose
-from sweep.execution.collect import collect
 from sweep.execution.executor import InlineExecutor
-from sweep.execution.folder import SweepFolder
 from sweep.execution.planning import plan_sweep
 from sweep.execution.ray_executor import RayExecutor
 from sweep.execution.ray_session import user_paths
 from sweep.execution.shards import ShardQueue
 from sweep.execution.worker import execute_shard
-from sweep.results import Ledger
 
 pytestmark = [
     pytest.mark.slow,
@@ -60,28 +58,6 @@ def test_records_are_those_of_this_process(scene, ray_up, workers, lanes):
     here = {r.run_id: r for r in execute_shard(planned.runs)}
     assert all(here[record.run_id] == record for record in found)
     assert {record.code_id for record in found} == {planned.header.code_id}
-
-
-def test_a_run_that_kills_its_worker_is_lost_and_the_others_complete(scene, ray_up, capfd):
-    (scene.folder / "poison_ctl.py").write_text(POISON_CTL)
-    manifest = scene.document("poison_ctl:Poison", {"kill": 0.0})
-    spec = scene.spec(manifest=manifest, swept={KILL: tuple(map(float, range(12)))}, seeds=(7,))
-    planned = plan_sweep(spec)
-    folder = SweepFolder.prepare(planned, spec)
-    report = collect(planned, folder, spec, executor=RayExecutor(2))
-    assert report.statuses == {"completed": 11, "lost": 1}
-    with Ledger.open(folder.path, read_only=True) as ledger:
-        (lost,) = [r for r in ledger.records() if r.outcome.status == "lost"]
-    assert lost.run_id == planned.runs[3].run_id
-    assert lost.attempt >= 2
-    assert "died" in lost.outcome.message
-    assert capfd.readouterr().out == ""
-    # Asked again, only the lost one is tried; it has had its attempts, so once more has to do.
-    report = collect(planned, folder, spec, executor=RayExecutor(2))
-    assert (report.reused, report.ran) == (11, 1)
-    with Ledger.open(folder.path, read_only=True) as ledger:
-        (again,) = [r for r in ledger.records() if r.outcome.status == "lost"]
-    assert again.attempt == lost.attempt + 1
 
 
 def test_auto_hands_over_to_ray(scene, ray_up, monkeypatch):
@@ -149,7 +125,8 @@ if __name__ == "__main__":
     scene = Scene(Path({folder!r}))
     manifest = scene.document("poison_ctl:Poison", {{"kill": 0.0}})
     swept = {{{key!r}: tuple(map(float, range(6)))}}
-    spec = scene.spec(manifest=manifest, swept=swept, executor=ExecutorSpec(kind="ray", workers=2))
+    ray = ExecutorSpec(kind="ray", workers=2)
+    spec = scene.spec(manifest=manifest, swept=swept, seeds=(7,), executor=ray)
     planned = plan_sweep(spec)
     report = collect(planned, SweepFolder.prepare(planned, spec), spec)
     print(dict(report.statuses))
@@ -161,10 +138,8 @@ def test_a_whole_sweep_with_ray_of_its_own_is_quiet_and_leaves_nothing(scene):
     script = scene.folder / "driver.py"
     script.write_text(DRIVER.format(tests=str(Path(__file__).parent), folder=str(scene.folder), key=KILL))
     before = set(glob.glob("/tmp/sweep-ray-*"))
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120)
-    assert done.stdout == "{'completed': 15, 'lost': 3}\n" or done.stdout == "{'lost': 3, 'completed': 15}\n", (
-        done.stderr
-    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=300)
+    assert ast.literal_eval(done.stdout) == {"completed": 5, "lost": 1}, done.stderr
     assert done.stderr == ""
     assert set(glob.glob("/tmp/sweep-ray-*")) <= before
     assert sorted(p.name for p in scene.folder.iterdir() if p.name != "__pycache__") == [

@@ -59,22 +59,32 @@ def test_every_run_is_new_reused_or_run_again_for_a_reason(scene):
         ledger.append([replace(one, run_id=ids[10], outcome=Outcome(status=Status.LOST))])
         ledger.append([replace(one, run_id=ids[11], code_id="another")])
         ledger.leases.lease(ids[12:13])  # still in hand: its driver will be gone
-        work = pending_work(planned, ledger)
+        late = Outcome(status=Status.TIMED_OUT)
+        ledger.append(replace(one, run_id=ids[at], outcome=late, wall_s=5.0 * at) for at in (13, 14))
+        ledger.leases.lease(ids[15:16], "worker 1")
+        ledger.leases.overdue(ids[15:16], "70 s were not enough")
+        work = pending_work(planned, ledger, timeout_s=70.0)
+        same = pending_work(planned, ledger, timeout_s=65.0)
+        endless = pending_work(planned, ledger)
         inline = pending_work(planned, ledger, isolates=False)
     assert work.reasons == {
-        Reason.NEW: 18 - 4 - 6,
+        Reason.NEW: 18 - 4 - 9,
         Reason.CANCELLED: 1,
         Reason.ORPHANED: 2,
         Reason.DIED: 1,
         Reason.LOST: 1,
         Reason.CODE: 1,
+        Reason.TIMED_OUT: 2,
     }
-    assert (work.reused, work.left, len(work.runs)) == (4, 0, 14)
+    assert (work.reused, work.left, len(work.runs)) == (5, 0, 13)
+    assert (same.reused, same.reasons[Reason.TIMED_OUT]) == (6, 1), "as much time again comes to the same"
+    assert (endless.reused, endless.reasons[Reason.TIMED_OUT]) == (4, 3)
     assert work.suspects == {ids[7], ids[9], ids[10]}
     assert [run.run_id for run in work.runs] == [i for i in ids if i in {r.run_id for r in work.runs}]
     assert (inline.left, len(inline.runs)) == (1, 13)
     told, left = explained(inline, 80.0)
-    assert told.startswith("4 of 18 runs are reused; 13 to run: 8 new, 1 stopped before, 2 in hand when the driver d")
+    assert told.startswith("4 of 18 runs are reused; 13 to run: 5 new, 1 stopped before, 2 in hand when the driver d")
+    assert "3 out of time before" in told
     assert told.endswith("about 80 s")
     assert left.startswith("1 lost runs killed their process before")
     assert "executor=ray" in left

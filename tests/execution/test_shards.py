@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sweep.execution.deadline import Overdue
 from sweep.execution.shards import MAX_LANES, ShardQueue
 from sweep.results import Status
 from sweep.results.attempts import Ending, RunHistory, State
@@ -18,6 +20,7 @@ from sweep.results.attempts import Ending, RunHistory, State
 class FakePlan:
     plan_id: str
     layout: str
+    manifest = SimpleNamespace(runtime=SimpleNamespace(duration_s=1.0), metrics={})
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,10 @@ class FakeRun:
 @dataclass(frozen=True)
 class FakeRecord:
     wall_s: float
+
+
+SLOW = Overdue(limit_s=2.0, wall_s=2.1, time_s=0.25)
+HANG = Overdue(limit_s=2.0, wall_s=12.0)
 
 
 def runs(layouts):
@@ -119,28 +126,65 @@ class FakeLeases:
         self.each(run_ids, lambda h: h.ended(Ending.DIED, now_ms=0, detail=cause))
         return [FakeRun(i, None) for i in run_ids if self.histories[i].state is State.LOST]
 
+    def overdue(self, run_ids, detail):
+        self.each(run_ids, lambda h: h.ended(Ending.OVERDUE, now_ms=0, detail=detail))
+
 
 @given(count=st.integers(1, 64), data=st.data())
-def test_the_killers_are_found_and_only_they_are_given_up(count, data):
-    poison = {f"r{i}" for i in data.draw(st.sets(st.integers(0, count - 1), max_size=4))}
+def test_the_killers_and_the_hanging_are_found_and_only_they_are_given_up(count, data):
+    some = st.sets(st.integers(0, count - 1), max_size=4)
+    poison = {f"r{i}" for i in data.draw(some)}
+    hangs = {f"r{i}" for i in data.draw(some)} - poison
     leases = FakeLeases()
     queue = ShardQueue(runs("a" * count), shard_s=2.0, leases=leases)
-    done, lost, returns = [], [], data.draw(st.lists(st.booleans(), max_size=20))
+    done, lost, late, returns = [], [], [], data.draw(st.lists(st.booleans(), max_size=20))
     while (shard := queue.take("w")) is not None:
         if returns and returns.pop():  # it waited behind another that killed the worker
             queue.put_back([shard])
         elif any(run.run_id in poison for run in shard):
             lost += [record.run_id for record in queue.died(shard, "killed")]
+        elif any(run.run_id in hangs for run in shard):
+            for record in queue.settle(shard, HANG):
+                leases.each([record.run_id], lambda h: h.answered(Status.TIMED_OUT, now_ms=0))
+                late.append(record.run_id)
         else:
             leases.each([run.run_id for run in shard], lambda h: h.answered(Status.COMPLETED, now_ms=0))
-            queue.observe(shard, [FakeRecord(0.001)] * len(shard))
+            queue.settle(shard, [FakeRecord(0.001)] * len(shard))
             done += [run.run_id for run in shard]
-    assert set(lost) == poison
-    assert sorted(done + lost) == sorted(f"r{i}" for i in range(count))
+    assert (set(lost), set(late)) == (poison, hangs)
+    assert sorted(done + lost + late) == sorted(f"r{i}" for i in range(count))
     assert len(queue) == 0
     for run_id, history in leases.histories.items():
-        assert history.state is (State.LOST if run_id in poison else State.DONE)
+        given_up = State.LOST if run_id in poison else State.TIMED_OUT if run_id in hangs else State.DONE
+        assert history.state is given_up
         assert history.deaths >= 3 or run_id not in poison
+
+
+def test_a_slow_shard_is_halved_and_one_that_hangs_is_taken_apart():
+    def parts(overdue):
+        queue = ShardQueue(runs("a" * 8), shard_s=2.0)
+        queue.observe(queue.take(), [FakeRecord(0.01)])
+        shard = queue.take()
+        assert queue.overdue(shard, overdue) == []
+        assert len(queue) == len(shard) == 7
+        return [len(part) for part in iter(queue.take, None)]
+
+    assert parts(SLOW) == [4, 3]
+    assert parts(HANG) == [1] * 7
+
+
+def test_a_lone_overdue_run_is_timed_out_and_told_what_to_type():
+    queue = ShardQueue(runs("aa"), shard_s=2.0)
+    (slow,), (hang,) = (queue.overdue(queue.take(), overdue) for overdue in (SLOW, HANG))
+    assert (slow.outcome.status, slow.wall_s, slow.outcome.time_s) == (Status.TIMED_OUT, 2.1, 0.25)
+    assert slow.outcome.message == (
+        "executor.timeout_s=2 was over with 0.25 of 1 s simulated; at this pace it needs executor.timeout_s=11"
+    )
+    assert (hang.outcome.status, hang.wall_s, hang.outcome.time_s) == (Status.TIMED_OUT, 12.0, None)
+    assert hang.outcome.message == (
+        "no answer within executor.timeout_s=2, so its worker was killed: it hangs in one step, or needs "
+        "executor.timeout_s=24"
+    )
 
 
 def test_suspects_go_last_and_alone_and_only_to_whom_may_die_of_them():

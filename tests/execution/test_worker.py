@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
+from sweep.execution.deadline import Overdue
 from sweep.execution.planning import plan_sweep
 from sweep.execution.worker import execute_shard
 
@@ -67,3 +70,21 @@ def test_whoever_raises_faults_alone(strict):
 def test_ctrl_c_is_not_a_fault(strict):
     with pytest.raises(KeyboardInterrupt):
         execute_shard(strict(3.0))
+
+
+def test_a_deadline_ends_what_has_something_left_to_do_and_says_how_far_it_came(scene):
+    runs = plan_sweep(scene.spec()).runs
+    assert execute_shard(runs, timeout_s=3600.0) == execute_shard(runs, timeout_s=None) == execute_shard(runs)
+    overdue = execute_shard(runs, timeout_s=1e-9)
+    assert isinstance(overdue, Overdue)
+    assert (overdue.limit_s, overdue.is_hang) == (1e-9, False)
+    assert 0 < overdue.time_s < 0.05
+    assert overdue.wall_s > 0
+    assert pickle.loads(pickle.dumps(overdue)) == overdue
+    # What is done with its last block is done, however late.
+    short = plan_sweep(scene.spec(manifest=scene.document(duration_s=0.005))).runs
+    assert execute_shard(short, timeout_s=1e-9) == execute_shard(short)
+
+
+def test_a_deadline_is_for_all_of_a_shard_whoever_raises(strict):
+    assert isinstance(execute_shard(strict(0.0, 1.0, 2.0), timeout_s=1e-9), Overdue)

@@ -47,7 +47,7 @@ class Life(RuleBasedStateMachine):
             with pytest.raises(LedgerError, match="in nobody's hand"):
                 self.history.ended(ending, now_ms=0)
             return
-        lost_before = self.history.status is Status.LOST
+        given_up = {Status.LOST: State.LOST, Status.TIMED_OUT: State.TIMED_OUT}.get(self.history.status)
         self.history = self.history.ended(ending, now_ms=9, detail="why")
         last = self.history.attempts[-1]
         if self.was_done:
@@ -56,11 +56,15 @@ class Life(RuleBasedStateMachine):
             assert self.history.state is State.LOST
             assert "why" in self.history.story
         else:
-            assert self.history.state is (State.LOST if lost_before else State.PENDING)
+            assert self.history.state is (given_up or State.PENDING)
 
     @rule(status=st.sampled_from(Status))
     def answer(self, status):
+        was_leased = self.history.state is State.LEASED
         self.history = self.history.answered(status, now_ms=9)
+        if was_leased:
+            overdue = self.history.attempts[-1].ending is Ending.OVERDUE
+            assert overdue == (status is Status.TIMED_OUT)
         self.was_done |= status.is_final
         assert self.history.state is not State.LEASED
         assert self.was_done or self.history.status is status
@@ -98,6 +102,8 @@ TestLife.settings = settings(max_examples=25, stateful_step_count=20)
         ([("worker 1", 1, Ending.ORPHANED)] * 9, State.PENDING, 0),
         ([(HERE, 1, Ending.CANCELLED)] * 9, State.PENDING, 0),
         ([(HERE, 1, Ending.RETURNED)] * 9, State.PENDING, 0),
+        # Nobody dies of being late.
+        ([(HERE, 1, Ending.OVERDUE)] * 9, State.PENDING, 0),
     ],
 )
 def test_who_is_given_up(steps, state, deaths):
@@ -112,6 +118,17 @@ def test_a_lost_run_that_is_asked_for_again_is_lost_again_at_its_next_death():
     assert again.ended(Ending.DIED, now_ms=4).state is State.LOST
     assert again.ended(Ending.CANCELLED, now_ms=4).state is State.LOST
     assert again.answered(Status.COMPLETED, now_ms=4).state is State.DONE
+
+
+def test_a_run_that_timed_out_is_asked_for_again_and_may_come_to_anything():
+    history = RunHistory().leased("worker 1", 1, session=1, now_ms=1).answered(Status.TIMED_OUT, now_ms=2)
+    assert (history.state, history.deaths) == (State.TIMED_OUT, 0)
+    again = history.leased("worker 2", 1, session=2, now_ms=3)
+    assert again.ended(Ending.CANCELLED, now_ms=4).state is State.TIMED_OUT
+    assert again.answered(Status.TIMED_OUT, now_ms=4).state is State.TIMED_OUT
+    done = again.answered(Status.COMPLETED, now_ms=4)
+    assert done.state is State.DONE
+    assert done.answered(Status.TIMED_OUT, now_ms=5).status is Status.COMPLETED
 
 
 def test_the_story_names_who_had_it_and_in_which_company():

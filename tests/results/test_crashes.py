@@ -175,6 +175,11 @@ def perform(writer, step):
             lambda m: m.each(held, lambda h: h.ended(Ending.DIED, now_ms=0)),
             lambda ledger: ledger.leases.died(held, "killed"),
         )
+    elif kind == "overdue":
+        writer.do(
+            lambda m: m.each(held, lambda h: h.ended(Ending.OVERDUE, now_ms=0)),
+            lambda ledger: ledger.leases.overdue(held, "late"),
+        )
     elif kind == "append":
         writer.do(
             lambda m: m.each(ids, lambda h: h.answered(detail, now_ms=0)),
@@ -203,7 +208,7 @@ def check(crash, folder, rng):
     return model
 
 
-KINDS = ("lease", "lease", "append", "append", "give_back", "died", "finish", "reopen")
+KINDS = ("lease", "lease", "append", "append", "give_back", "died", "overdue", "finish", "reopen")
 STEPS = st.tuples(
     st.sampled_from(KINDS),
     st.sets(st.sampled_from(SEEDS), min_size=1).map(sorted),

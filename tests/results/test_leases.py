@@ -89,6 +89,27 @@ def test_a_run_that_kills_its_workers_is_lost_with_its_story(path):
         assert ledger.superseded() == [], "told twice is no other answer"
 
 
+def test_whoever_shared_an_overdue_call_is_pending_and_who_was_alone_timed_out_until_more_time_helps(path):
+    with Ledger.open(path) as ledger:
+        ledger.leases.lease(IDS[:2], "worker 1")
+        before = ledger.revision
+        ledger.leases.overdue(IDS[:2], "5 s were not enough")
+        assert ledger.revision == before, "it is no news that nobody has an answer"
+        ledger.leases.lease(IDS[:1], "worker 2")
+        late = record(PLACE, 0, outcome=Outcome(status=Status.TIMED_OUT), wall_s=5.0)
+        (written,) = ledger.append([late])
+        assert written.attempt == 2
+        first, other = (ledger.leases.histories(unanswered=True)[run_id] for run_id in IDS[:2])
+        assert (first.state, other.state) == (State.TIMED_OUT, State.PENDING)
+        assert str(first.attempts[0]) == "attempt 1, with 1 others, by worker 1: overdue (5 s were not enough)"
+        assert str(first.attempts[1]) == "attempt 2, alone, by worker 2: overdue"
+        assert ledger.done(late.code_id) == set()
+        ledger.leases.lease(IDS[:1], "worker 3")
+        ledger.append([record(PLACE, 0)])
+        assert ledger.records() == [record(PLACE, 0)]
+        assert [r.wall_s for r in ledger.superseded()] == [5.0]
+
+
 def test_an_orphan_counts_as_an_attempt_so_that_a_crash_cannot_loop(killed):
     def crash(ledger):
         ledger.leases.lease(IDS[:1], HERE)

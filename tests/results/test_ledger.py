@@ -66,6 +66,26 @@ def test_extending_keeps_cells_and_runs_and_reorders(ledger):
     assert ledger.records() == [record(old, 0)]
 
 
+def test_every_seed_of_64_bits_comes_back_as_it_was(ledger):
+    one, seeds = cell(0, latency=0.005), [0, 2**63 - 1, 2**63, 2**64 - 1]
+    ledger.add_cells([one])
+    ledger.add_runs(run_row(one, seed) for seed in seeds)
+    ledger.append([record(one, seed) for seed in seeds])
+    assert [run.seed for run in ledger.runs()] == seeds
+    assert [seed for _, seed, *_ in ledger.parts()] == seeds
+    ledger.add_runs(run_row(one, seed) for seed in seeds)
+    assert len(ledger.runs()) == len(seeds)
+
+
+@pytest.mark.parametrize("seed", [-1, 2**64, 1.5])
+def test_what_is_no_seed_is_refused(ledger, seed):
+    one = cell(0, latency=0.005)
+    ledger.add_cells([one])
+    with pytest.raises(LedgerError, match=r"seeds are integers from 0 to 2\*\*64 - 1"):
+        ledger.add_runs([(f"{seed}", one.cell_id, one.plan_id, seed)])
+    assert ledger.runs() == []
+
+
 @pytest.mark.parametrize(
     ("designs", "order"),
     [
