@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from analysis.estimate import Interval
+from analysis.interval import Interval
 from analysis.pairing import PairingReceipt, StreamCheck
 from sweep.results import AxisInfo, MetricInfo
 from sweep.results.header import Better
 
 if TYPE_CHECKING:
     import pandas
+
+
+SCHEMA = "comparison/1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,8 +30,12 @@ class MetricContrast:
         simultaneous: the same with a Bonferroni interval over all contrasts of this metric.
         percent: the change in percent of the baseline's mean (Fieller); None where ``withheld`` says why.
         withheld: why there is no percentage; empty if there is one.
-        rank_p: exact signed-rank p over all decided pairs, a missing value ranked worst; only where outcomes differ.
+        rank_p: exact signed-rank p over all decided pairs, a failed run and a missing value ranked worst; only where
+            outcomes differ.
+        rank_lean: how those ranks lean, from -1 (every pair lower in the cell, or its baseline failed if lower is
+            better) to 1; only where outcomes differ.
         receipt: what the pairing was worth.
+        bootstrap: the mean difference with its BCa bootstrap interval, if asked for and from 32 pairs on.
     """
 
     better: Better
@@ -39,12 +46,27 @@ class MetricContrast:
     percent: Interval | None
     withheld: str
     rank_p: float | None
+    rank_lean: float | None = None
     receipt: PairingReceipt
+    bootstrap: Interval | None = None
 
     @property
     def clear(self) -> bool:
         """Whether the simultaneous interval excludes no change."""
         return self.simultaneous is not None and self.simultaneous.excludes(0.0)
+
+    @property
+    def misleads(self) -> bool:
+        """Whether the difference among pairs with both values points another way than all pairs, failures included."""
+        if self.rank_lean is None or self.difference is None:
+            return False
+        return self.difference.estimate * self.rank_lean <= 0.0
+
+    @property
+    def is_worse(self) -> bool | None:
+        """Whether the metric, failures ranked worst, or else its mean difference, is worse than the baseline's."""
+        size = self.rank_lean if self.rank_lean is not None else self.difference.estimate if self.difference else 0.0
+        return None if not size else (size > 0) == (self.better == "lower")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +113,7 @@ class Contrast:
         outcome: success, paired.
         streams: whether both saw the same noise.
         metrics: name to contrast.
+        is_paired: whether the two share seeds; if not, differences are Welch's, between independent runs.
     """
 
     against: str
@@ -99,6 +122,7 @@ class Contrast:
     outcome: OutcomeContrast
     streams: StreamCheck
     metrics: Mapping[str, MetricContrast]
+    is_paired: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +142,7 @@ class CellSummary:
         means: metric to mean with t interval over the runs that have a value; None where none has.
         age_at_use_s: controller to mean age of the measurements it used [s].
         contrast: against the baseline; None for the baseline itself.
+        quantiles: metric to the quantile asked for, with an interval of order statistics where there are runs enough.
     """
 
     cell_id: str
@@ -132,6 +157,7 @@ class CellSummary:
     means: Mapping[str, Interval | None]
     age_at_use_s: Mapping[str, float]
     contrast: Contrast | None
+    quantiles: Mapping[str, Interval | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +173,7 @@ class Comparison:
         cells: the rows.
         notes: what a reader has to know: what did not match, what is missing, what is weak.
         made_with: what the numbers of each sweep come from: commit, code_id, version of MuJoCo.
+        quantile: probability of the quantile that was asked for.
     """
 
     title: str
@@ -157,6 +184,7 @@ class Comparison:
     cells: tuple[CellSummary, ...]
     notes: tuple[str, ...] = ()
     made_with: tuple[str, ...] = ()
+    quantile: float | None = None
 
     @property
     def headline(self) -> str:
@@ -166,8 +194,8 @@ class Comparison:
         return headline(self)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data, without NaN."""
-        return {"headline": self.headline, **asdict(self)}
+        """Plain data, without NaN; ``schema`` changes when a field changes its meaning or goes."""
+        return {"schema": SCHEMA, "headline": self.headline, **asdict(self)}
 
     def frame(self) -> pandas.DataFrame:
         """A pandas row per cell: values, ``n``, ``outcomes/<status>``, ``<metric>/mean``, ``/ci_low``, ``/delta``."""

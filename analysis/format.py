@@ -65,6 +65,11 @@ def number(value: float, places: int, *, sign: bool = False) -> str:
     return text.replace("-", MINUS)
 
 
+def grouped(count: int) -> str:
+    """A count with its thousands apart: ``10 000``."""
+    return f"{count:,}".replace(",", " ")
+
+
 def plus_minus(value: Interval | None, factor: float) -> str:
     """``52.10 ± 0.31``, or what there is instead."""
     if value is None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 
+from analysis.clearest import clearness
 from analysis.comparison import CellSummary, Comparison, Contrast, MetricContrast, OutcomeContrast
-from analysis.estimate import Interval
-from analysis.format import bracketed, scale_for
+from analysis.format import bracketed, grouped, scale_for
+from analysis.interval import LEVEL, Interval
 
 OVER = "over these seeds"
 
@@ -24,7 +24,8 @@ def headline(comparison: Comparison) -> str:
         return _alone(comparison.cells[0])
     differing = [(cell, contrast) for cell, contrast in contrasts if contrast.outcome.differs]
     if differing:
-        return _outcome_sentence(*max(differing, key=lambda pair: _outcome_weight(pair[1].outcome)))
+        cell, contrast = max(differing, key=lambda pair: _outcome_weight(pair[1].outcome))
+        return _outcome_sentence(cell, contrast, len(contrasts))
     measured = [
         (metric, contrast, found)
         for _, contrast in contrasts
@@ -57,7 +58,7 @@ def _outcome_weight(outcome: OutcomeContrast) -> tuple[float, float]:
     return (-outcome.p, abs(outcome.difference.estimate) if outcome.difference else 0.0)
 
 
-def _outcome_sentence(cell: CellSummary, contrast: Contrast) -> str:
+def _outcome_sentence(cell: CellSummary, contrast: Contrast, contrasts: int) -> str:
     outcome = contrast.outcome
     here, base = outcome.both + outcome.only_cell, outcome.both + outcome.only_base
     word = "succeeded" if _mixed(cell) else "completed"
@@ -65,12 +66,21 @@ def _outcome_sentence(cell: CellSummary, contrast: Contrast) -> str:
     if outcome.difference is not None:
         low, high = outcome.difference.low, outcome.difference.high
         scaled = Interval(outcome.difference.estimate, low, high, outcome.decided)
-        points = f" ({bracketed(scaled, 0.01)} percentage points, exact McNemar p = {_p(outcome.p)})"
+        least = f", the least of {grouped(contrasts)}" if contrasts > 1 else ""
+        points = f" ({bracketed(scaled, 0.01)} percentage points, exact McNemar {p_words(outcome.p)}{least})"
+    ranked = next((_ranked(name, found) for name, found in contrast.metrics.items() if found.rank_p is not None), "")
     return (
         f"{contrast.change}: {here} of {outcome.decided} {word}, {base} of {outcome.decided} at the baseline{points}, "
-        f"{contrast.streams.words}, {OVER}. Differences of means are among seeds where both have a value; "
+        f"{contrast.streams.words}, {OVER}.{ranked} Differences of means are among seeds where both have a value; "
         "percentages are withheld."
     )
+
+
+def _ranked(metric: str, found: MetricContrast) -> str:
+    lean = "worse" if found.is_worse else "better"
+    is_clear = found.rank_p is not None and found.rank_p < 1 - LEVEL
+    lean = lean if is_clear else "not clearly different"
+    return f" Failures ranked worst, {metric} is {lean} over all pairs (signed-rank {p_words(found.rank_p or 0.0)})."
 
 
 def _mixed(cell: CellSummary) -> bool:
@@ -80,23 +90,15 @@ def _mixed(cell: CellSummary) -> bool:
     return good != cell.outcomes.get("completed", 0)
 
 
-def _p(p: float) -> str:
-    return "1" if p > 0.995 else f"{p:.2g}" if p >= 0.001 else "less than 0.001"
+def p_words(p: float) -> str:
+    """A p value with two digits, as far down as anybody should care."""
+    return "p = 1" if p > 0.995 else f"p = {p:.2g}" if p >= 0.001 else "p < 0.001"
 
 
 def _clearness(candidate: tuple[str, Contrast, MetricContrast]) -> tuple[bool, int, float]:
     """A difference clear of 0 first, then the one with the fewest causes, then the one furthest from 0."""
     _, contrast, found = candidate
-    return found.clear, -contrast.causes, _weight(found)
-
-
-def _weight(found: MetricContrast) -> float:
-    difference = found.difference
-    if difference is None or difference.half_width is None:
-        return 0.0
-    if difference.half_width == 0.0:
-        return math.inf if difference.estimate else 0.0
-    return abs(difference.estimate) / difference.half_width
+    return found.clear, -contrast.causes, clearness(found)
 
 
 def _difference_sentence(comparison: Comparison, metric: str, contrast: Contrast, found: MetricContrast) -> str:
@@ -105,6 +107,9 @@ def _difference_sentence(comparison: Comparison, metric: str, contrast: Contrast
     unit = comparison.metrics[metric].unit
     size = found.percent if found.percent is not None else difference
     clear = found.clear
+    pairs = f"{found.pairs_used} of {found.pairs_total} pairs, {contrast.streams.words}"
+    if not contrast.is_paired:
+        pairs = "unpaired (no seed in common, Welch's t interval)"
     if clear:
         verb = "raises" if difference.estimate > 0 else "lowers"
         size = Interval(abs(size.estimate), *_turned(size), size.n)
@@ -116,10 +121,7 @@ def _difference_sentence(comparison: Comparison, metric: str, contrast: Contrast
     else:
         amount = bracketed(size, scale.factor, f" {scale.unit}" if scale.unit else "")
     start = "" if clear else "No clear difference: " if difference.n > 1 else "One pair only, so no interval: "
-    return (
-        f"{start}{contrast.change} {verb} {metric} by {amount.lstrip('+') if clear else amount}, "
-        f"{found.pairs_used} of {found.pairs_total} pairs, {contrast.streams.words}, {OVER}"
-    )
+    return f"{start}{contrast.change} {verb} {metric} by {amount.lstrip('+') if clear else amount}, {pairs}, {OVER}"
 
 
 def _turned(size: Interval) -> tuple[float | None, float | None]:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from sweep.results import RunRecord, StreamReceipt
+from analysis.format import grouped
+from analysis.moments import PairedMoments
+from sweep.results import StreamReceipt
 
 Recompute = Callable[[str, int, int, int], str]
 """``recompute(key, first, count, width) -> digest`` of those raw words; the runtime's generator, wired by the cli."""
 
-Pair = tuple[RunRecord, RunRecord]
+Pair = tuple[int, str, str]
+"""A seed, and the receipts of its two runs as JSON text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,27 +60,37 @@ def check_streams(pairs: Iterable[Pair], recompute: Recompute | None = None) -> 
     A stream that only one run drew from has an empty common prefix and is fine.
 
     Args:
-        pairs: the two records of each seed.
+        pairs: the seed of each pair, and both runs' receipts as the JSON text of the ledger.
         recompute: gives the digest of a prefix, so that receipts of different length can be proved too.
     """
-    count, names = 0, set()
+    count = 0
+    names: set[str] = set()
     apart: dict[str, list[int]] = {}
-    unproved: dict[str, None] = {}
-    for base, other in pairs:
+    unproved: set[str] = set()
+    for seed, base, other in pairs:
         count += 1
-        for name in base.receipts.keys() & other.receipts.keys():
+        if base == other:
+            names = names or set(json.loads(base))  # the Plan decides which streams there are: one pair names them all
+            continue
+        x, y = receipts_of(base), receipts_of(other)
+        for name in x.keys() & y.keys():
             names.add(name)
-            verdict = _same(base.receipts[name], other.receipts[name], recompute)
+            verdict = _same(x[name], y[name], recompute)
             if verdict is None:
-                unproved[name] = None
+                unproved.add(name)
             elif not verdict:
-                apart.setdefault(name, []).append(base.seed)
+                apart.setdefault(name, []).append(seed)
     return StreamCheck(
         pairs=count,
         streams=len(names),
         out_of_step={name: tuple(seeds) for name, seeds in sorted(apart.items())},
-        unproved=tuple(sorted(set(unproved) - set(apart))),
+        unproved=tuple(sorted(unproved - set(apart))),
     )
+
+
+def receipts_of(text: str) -> dict[str, StreamReceipt]:
+    """Receipts from their JSON text."""
+    return {name: StreamReceipt(**receipt) for name, receipt in json.loads(text).items()}
 
 
 def _same(a: StreamReceipt, b: StreamReceipt, recompute: Recompute | None) -> bool | None:
@@ -133,11 +147,11 @@ class PairingReceipt:
     @property
     def _worth(self) -> str:
         worth = self.worth or 0
-        return f"{worth:,} independent runs".replace(",", " ") if worth < 100_000 else "100 000 independent runs"
+        return f"{grouped(min(worth, 100_000))} independent runs"
 
 
-def pairing_receipt(base: Sequence[float], other: Sequence[float]) -> PairingReceipt:
-    """How much the pairing narrowed the difference ``other - base``; the two go in the same order of seeds.
+def pairing_receipts(moments: PairedMoments) -> list[PairingReceipt]:
+    """How much the pairing narrowed each difference.
 
     With n pairs the variance of the mean difference is ``var(d)/n``; with n independent runs per cell it is
     ``(var(x) + var(y))/n``.  Their ratio is what one pair is worth in independent runs per cell.
@@ -145,14 +159,16 @@ def pairing_receipt(base: Sequence[float], other: Sequence[float]) -> PairingRec
     Source: P. Glasserman, Monte Carlo Methods in Financial Engineering (2004), section 4.2 on common
     random numbers; the ratio is 1/(1 - ρ) when both variances are equal.
     """
-    n = len(base)
-    if n < 3:
-        return PairingReceipt(pairs=n, correlation=None, variance_ratio=None)
-    x, y = np.asarray(base, dtype=float), np.asarray(other, dtype=float)
-    vx, vy, vd = float(x.var(ddof=1)), float(y.var(ddof=1)), float((y - x).var(ddof=1))
-    correlation = float(np.corrcoef(x, y)[0, 1]) if vx > 0 and vy > 0 else None
+    both = moments.var_base + moments.var_other
     # Below this the differences are rounding of equal numbers, and the ratio would be a random large one.
-    noise = 1e-24 * (float(np.abs(x).max()) + float(np.abs(y).max())) ** 2
-    return PairingReceipt(
-        pairs=n, correlation=correlation, variance_ratio=(vx + vy) / vd if vd > noise and vx + vy > 0 else None
-    )
+    noisy = moments.var_difference > 1e-24 * (2 * moments.largest) ** 2
+    enough = moments.n >= 3
+    with np.errstate(divide="ignore", invalid="ignore"):
+        correlation = moments.covariance / np.sqrt(moments.var_base * moments.var_other)
+        ratio = np.where(enough & noisy & (both > 0), both / moments.var_difference, np.nan)
+    correlation = np.where(enough & np.isfinite(correlation), np.clip(correlation, -1.0, 1.0), np.nan)
+    columns = (moments.n.tolist(), correlation.tolist(), ratio.tolist())
+    return [
+        PairingReceipt(pairs=n, correlation=c if c == c else None, variance_ratio=r if r == r else None)
+        for n, c, r in zip(*columns, strict=True)
+    ]

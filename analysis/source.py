@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import gc
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from sweep.errors import InvalidInputError, Problem, did_you_mean
+import numpy as np
+
+from analysis.runs import Floats, Records, Runs, read_runs
 from sweep.results import CellRow, Ledger, RunRecord, SweepHeader
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Sweep:
     """What one ledger holds.
 
@@ -19,21 +24,40 @@ class Sweep:
         header: what the sweep is.
         cells: its cells, in the design's order.
         seeds: cell_id to the seeds planned.
-        records: cell_id to seed to the record there is.
+        runs: the runs that have a record, as columns.
         began_ms: when the last driver session began [ms since 1970]; None before the first.
         provenance: what the last driver said about itself, before the first what the header says.
-        commits: cell_id to the times of the first and last commit of its records [ms since 1970].
     """
 
     header: SweepHeader
     cells: tuple[CellRow, ...]
     seeds: Mapping[str, tuple[int, ...]]
-    records: Mapping[str, Mapping[int, RunRecord]]
-    commits: Mapping[str, tuple[int, int]]
+    runs: Runs
     began_ms: int | None
     provenance: Mapping[str, Any]
 
-    @property
+    @cached_property
+    def records(self) -> Mapping[str, Mapping[int, RunRecord]]:
+        """cell_id to seed to the record there is."""
+        return Records(self.cells, self.runs)
+
+    @cached_property
+    def commits(self) -> Mapping[str, tuple[int, int]]:
+        """cell_id to the times of the first and last commit of its records [ms since 1970]."""
+        times = ((c.cell_id, self.runs.committed_ms[s]) for c, s in zip(self.cells, self.runs.spans, strict=True))
+        return {cell_id: (min(those), max(those)) for cell_id, those in times if those}
+
+    def matrix(self, metric: str) -> tuple[tuple[int, ...], Floats]:
+        """The seeds planned in every cell, and a metric's values ``(cells, seeds)``; NaN where a run has none."""
+        every = [set(self.seeds[cell.cell_id]) for cell in self.cells]
+        seeds = tuple(sorted(set.intersection(*every))) if every else ()
+        place = {seed: i for i, seed in enumerate(seeds)}
+        values = np.full((len(self.cells), len(seeds)), np.nan)
+        at = np.array([place.get(seed, -1) for seed in self.runs.seed], dtype=np.intp)
+        values[self.runs.cell[at >= 0], at[at >= 0]] = self.runs.values[metric][at >= 0]
+        return seeds, values
+
+    @cached_property
     def keys(self) -> tuple[str, ...]:
         """Every declared axis, in the scene's order, then every full path swept."""
         names = dict.fromkeys(self.header.axes)
@@ -41,19 +65,16 @@ class Sweep:
             names.update(dict.fromkeys(cell.values))
         return tuple(names)
 
-    @property
+    @cached_property
     def swept(self) -> tuple[str, ...]:
         """The keys that take more than one value."""
         return tuple(k for k in self.keys if len({repr(c.values.get(k)) for c in self.cells}) > 1)
 
     def only(self, cells: Collection[str] | None, seeds: Collection[int] | None) -> Sweep:
         """The same sweep as if it had these cells and seeds alone; None keeps all."""
-        kept = tuple(cell for cell in self.cells if cells is None or cell.cell_id in cells)
-        if seeds is None:
-            return replace(self, cells=kept)
-        asked = {cell: tuple(s for s in those if s in seeds) for cell, those in self.seeds.items()}
-        records = {cell: {s: r for s, r in those.items() if s in seeds} for cell, those in self.records.items()}
-        return replace(self, cells=kept, seeds=asked, records=records)
+        kept = [i for i, cell in enumerate(self.cells) if cells is None or cell.cell_id in cells]
+        asked = {cell: tuple(s for s in those if seeds is None or s in seeds) for cell, those in self.seeds.items()}
+        return replace(self, cells=tuple(self.cells[i] for i in kept), seeds=asked, runs=self.runs.only(kept, seeds))
 
     @property
     def made_with(self) -> str:
@@ -80,29 +101,32 @@ def read(place: Path | str) -> Sweep:
     Raises:
         LedgerError: there is no readable ledger.
     """
-    with Ledger.open(place, read_only=True) as ledger:
-        # Times first: a record that comes while this is read then has a later time than the one given here.
-        commits = ledger.commits()
+    with Ledger.open(place, read_only=True) as ledger, _collector_paused():
         cells, session = tuple(ledger.cells()), ledger.session()
-        found = {record.run_id: record for record in ledger.records()}
-        records: dict[str, dict[int, RunRecord]] = {cell.cell_id: {} for cell in cells}
-        seeds: dict[str, list[int]] = {cell.cell_id: [] for cell in cells}
-        for run in ledger.runs():
-            seeds[run.cell_id].append(run.seed)
-            if run.run_id in found:
-                records[run.cell_id][run.seed] = found[run.run_id]
+        seeds, runs = read_runs(ledger, cells)
         sweep = Sweep(
             header=ledger.header,
             cells=cells,
-            seeds={cell: tuple(sorted(s)) for cell, s in seeds.items()},
-            records=records,
-            commits=commits,
+            seeds=seeds,
+            runs=runs,
             began_ms=session.started_ms if session is not None else None,
             provenance={**ledger.header.provenance, **(session.provenance if session is not None else {})},
         )
     # A cell that a full path was not swept in has the base manifest's value there.
-    nominal = {key: _plain(sweep.nominal(key)) for key in sweep.keys}
+    nominal = {key: plain_value(sweep.nominal(key)) for key in sweep.keys}
     return replace(sweep, cells=tuple(replace(cell, values={**nominal, **cell.values}) for cell in sweep.cells))
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Nothing that is read is garbage, and looking for some meanwhile takes a quarter of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def short_git(state: Mapping[str, Any]) -> str:
@@ -110,34 +134,6 @@ def short_git(state: Mapping[str, Any]) -> str:
     return f"{str(state['commit'])[:7]}{'+dirty' if state.get('dirty') else ''}"
 
 
-def choose_baseline(sweep: Sweep, asked: str | None = None) -> CellRow | None:
-    """The cell that others are compared with: the one asked for, the header's, the nominal one, else the first.
-
-    Args:
-        sweep: where to look.
-        asked: a cell_id, a unique prefix of one, or a cell's label.
-
-    Raises:
-        InvalidInputError: nothing, or more than one cell, answers to ``asked``.
-    """
-    if asked is not None:
-        return _named(sweep, asked)
-    by_id = {cell.cell_id: cell for cell in sweep.cells}
-    if sweep.header.baseline in by_id:
-        return by_id[sweep.header.baseline]
-    nominal = (c for c in sweep.cells if all(c.values.get(k) == _plain(sweep.nominal(k)) for k in sweep.swept))
-    return next(nominal, sweep.cells[0] if sweep.cells else None)
-
-
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
+    """A value as the ledger keeps it: tuples are lists there."""
     return list(value) if isinstance(value, tuple) else value
-
-
-def _named(sweep: Sweep, asked: str) -> CellRow:
-    exact = [c for c in sweep.cells if asked in (c.cell_id, c.label)]
-    found = exact or [c for c in sweep.cells if asked and c.cell_id.startswith(asked)]
-    if len(found) == 1:
-        return found[0]
-    count = f"{len(found)} cells are" if found else "no cell is"
-    advice = did_you_mean(asked, [c.label for c in sweep.cells])
-    raise InvalidInputError("comparison", [Problem("baseline", f"{count} called {asked!r}{advice}")])

@@ -3,41 +3,72 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from analysis.clearest import clearest
 from analysis.comparison import CellSummary, Comparison, MetricContrast
-from analysis.format import Scale, bracketed, is_number, plain, plus_minus, scale_for
+from analysis.footnotes import OTHERS, footnotes
+from analysis.format import Scale, bracketed, grouped, plus_minus, scale_for
+from analysis.headline import p_words
+from analysis.heads import axis_heads, cell_names
+from analysis.interval import Interval
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
     from rich.text import Text
 
-Heads = list[tuple[str, Scale]]
 BAD = ("faulted", "timed_out", "lost", "cancelled")
 SIDE_BY_SIDE = 2
 """Metrics that stand side by side at most; more of them get a block each."""
+STACKED = 6
+"""Cells that take several lines at most; more of them get a line each."""
+MOST = 30
+"""Compared cells that a table shows unless asked for more."""
+
+_WIDE = ("mean", "Δ", "Δ %", "pairs")
+_NARROW = ("mean", "Δ", "pairs")
+"""The percentage stands under the difference."""
+_BRIEF = ("mean", "Δ %", "pairs")
+"""A line per cell; the difference stands where there is no percentage."""
 
 
-def render(comparison: Comparison, *, width: int = 80) -> RenderableType:
+def render(comparison: Comparison, *, width: int = 80, most: int | None = MOST) -> RenderableType:
     """The comparison as a rich renderable that is ``width`` columns wide at most, and readable without colour.
 
     One table with a column per metric where it fits, else an overview and one block per metric.
+
+    Args:
+        comparison: what to show.
+        width: columns there are.
+        most: compared cells that are shown at most; None shows all.
     """
     from rich.console import Group
     from rich.text import Text
 
     parts: list[RenderableType] = [Text(comparison.headline, style="bold")]
-    together = _together(comparison) if len(comparison.metrics) <= SIDE_BY_SIDE else None
+    whole, comparison = comparison, _cut(comparison, most)
+    is_short = len(comparison.cells) <= STACKED and len(comparison.metrics) <= SIDE_BY_SIDE
+    together = _together(comparison) if is_short else None
     if together is not None and _width(together) <= width:
         parts += ["", together]
     elif comparison.cells:
-        parts += ["", _overview(comparison)]
+        parts += ["", _uniform(whole) or _overview(comparison)]
         for metric in comparison.metrics:
-            block = _block(comparison, metric, narrow=False)
-            parts += ["", block if _width(block) <= width else _block(comparison, metric, narrow=True)]
-    parts += ["", *(Text(line, style="dim") for line in _footnotes(comparison))]
+            block = _block(comparison, metric, _WIDE)
+            if _width(block) > width:
+                block = _block(comparison, metric, _NARROW if len(comparison.cells) <= STACKED else _BRIEF)
+            parts += ["", block]
+    if comparison.quantile is not None and comparison.cells:
+        parts += ["", _quantiles(comparison, comparison.quantile)]
+    hidden = len(whole.cells) - len(comparison.cells)
+    parts += ["", *(Text(line, style="dim") for line in footnotes(whole, hidden))]
     return Group(*parts)
+
+
+def _cut(comparison: Comparison, most: int | None) -> Comparison:
+    return comparison if most is None else replace(comparison, cells=clearest(comparison, most))
 
 
 def _width(table: Table) -> int:
@@ -53,7 +84,7 @@ def _table(comparison: Comparison, *, ages: bool = False, outcomes: bool = True)
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, header_style="bold", padding=(0, 1, 0, 0))
-    for name, scale in _axis_heads(comparison):
+    for name, scale in axis_heads(comparison):
         head = f"{name}\n[{scale.unit}]" if scale.unit else name
         table.add_column(Text(head), justify="right" if scale.factor else "left")
     if outcomes:
@@ -62,33 +93,6 @@ def _table(comparison: Comparison, *, ages: bool = False, outcomes: bool = True)
     if ages:
         table.add_column(Text("age at\nuse [ms]"), justify="right", no_wrap=True)
     return table
-
-
-def _axis_heads(comparison: Comparison) -> Heads:
-    """Column names with the scale of their values; a factor of 0 marks text."""
-    heads = []
-    if len({cell.sweep for cell in comparison.cells}) > 1:
-        heads.append(("sweep", Scale(0.0, "")))
-    for key in comparison.swept:
-        values = [cell.values.get(key) for cell in comparison.cells]
-        unit = comparison.axes[key].unit if key in comparison.axes else ""
-        numbers = [float(v) for v in values if is_number(v)]
-        heads.append((_short(key), scale_for(numbers, unit) if len(numbers) == len(values) else Scale(0.0, "")))
-    return heads or [("cell", Scale(0.0, ""))]
-
-
-def _short(key: str) -> str:
-    """A full path by its last two steps: the whole of it is in the plan."""
-    return key if len(key) <= 16 else ".".join(key.split(".")[-2:])
-
-
-def _names(comparison: Comparison, cell: CellSummary, heads: Heads) -> list[str]:
-    """What names a cell, one text per column of :func:`_axis_heads`."""
-    texts = [cell.sweep] if heads[0][0] == "sweep" else []
-    for key, (_, scale) in zip(comparison.swept, heads[len(texts) :], strict=False):
-        value = cell.values.get(key)
-        texts.append(plain(value / scale.factor) if scale.factor and is_number(value) else plain(value))
-    return texts or [cell.label]
 
 
 def _together(comparison: Comparison) -> Table:
@@ -103,6 +107,16 @@ def _together(comparison: Comparison) -> Table:
     return table
 
 
+def _uniform(comparison: Comparison) -> Text | None:
+    """One line for many cells whose runs all completed."""
+    from rich.text import Text
+
+    cells = comparison.cells
+    if len(cells) <= STACKED or any(cell.outcomes != {"completed": cells[0].planned} for cell in cells):
+        return None
+    return Text(f"All {grouped(len(cells))} cells: {cells[0].planned} of {cells[0].planned} runs completed.")
+
+
 def _overview(comparison: Comparison) -> Table:
     table = _table(comparison, ages=_any_age(comparison))
     for row in _overview_rows(comparison):
@@ -115,15 +129,15 @@ def _any_age(comparison: Comparison) -> bool:
 
 
 def _overview_rows(comparison: Comparison) -> list[list[str | Text]]:
-    heads, ages = _axis_heads(comparison), _any_age(comparison)
+    heads, ages = axis_heads(comparison), _any_age(comparison)
     return [
-        [*_names(comparison, cell, heads), str(cell.n), _outcomes(cell), *([_age(cell)] if ages else [])]
+        [*cell_names(comparison, cell, heads), str(cell.n), _outcomes(cell), *([_age(cell)] if ages else [])]
         for cell in comparison.cells
     ]
 
 
-def _block(comparison: Comparison, metric: str, *, narrow: bool) -> Table:
-    """One metric, a row per cell; ``narrow`` puts the percentage under the difference."""
+def _block(comparison: Comparison, metric: str, columns: Sequence[str]) -> Table:
+    """One metric, a row per cell."""
     from rich.text import Text
 
     table = _table(comparison, outcomes=False)
@@ -131,53 +145,108 @@ def _block(comparison: Comparison, metric: str, *, narrow: bool) -> Table:
     better = comparison.metrics[metric].better
     table.title = Text.assemble((scale.head(metric), "bold"), (f", {better} is better", "dim"))
     table.title_justify = "left"
-    columns = ["mean", "Δ", *([] if narrow else ["Δ %"]), "pairs"]
     columns = columns if any(cell.contrast for cell in comparison.cells) else columns[:1]
     for name in columns:
         table.add_column(name, no_wrap=True)
-    heads = _axis_heads(comparison)
+    heads = axis_heads(comparison)
     for cell in comparison.cells:
-        row = _block_row(cell, metric, scale, narrow=narrow)[: len(columns)]
-        table.add_row(*_names(comparison, cell, heads), *row)
+        row = _block_row(cell, metric, scale, columns)
+        table.add_row(*cell_names(comparison, cell, heads), *row)
     return table
 
 
-def _block_row(cell: CellSummary, metric: str, scale: Scale, *, narrow: bool) -> list[str | Text]:
+def _block_row(cell: CellSummary, metric: str, scale: Scale, columns: Sequence[str]) -> list[str | Text]:
     from rich.text import Text
 
-    mean = plus_minus(cell.means.get(metric), scale.factor)
+    mean = _mean(cell, metric, scale)
     found = cell.contrast.metrics.get(metric) if cell.contrast else None
     if found is None:
-        return [mean, Text("baseline", style="dim")]
-    delta = bracketed(found.difference, scale.factor)
-    percent = bracketed(found.percent, 1.0, " %" if narrow else "") if found.percent else "withheld"
-    pairs = f"{found.pairs_used}/{found.pairs_total}"
+        first: list[str | Text] = [mean, Text("baseline", style="dim")]
+        return first[: len(columns)]
     style = _style(found)
-    if narrow:
-        return [mean, Text(f"{delta}\n  {percent}", style=style), pairs]
-    return [mean, Text(delta, style=style), Text(percent, style=style if found.percent else "dim"), pairs]
+    delta = _delta(found, scale)
+    percent = bracketed(found.percent, 1.0, "" if columns is _WIDE else " %") if found.percent else _instead(found)
+    texts: dict[str, str | Text] = {
+        "mean": mean,
+        "Δ": Text(f"{delta}\n  {percent}" if columns is _NARROW else delta, style=style),
+        "Δ %": Text(percent or delta, style=style if found.percent else "dim"),
+        "pairs": f"{found.pairs_used}/{found.pairs_total}" if found.pairs_total else "unpaired",
+    }
+    return [texts[column] for column in columns]
 
 
 def _stacked(cell: CellSummary, metric: str, scale: Scale) -> Text:
     """Mean, paired difference and percentage of one metric, one under the other."""
     from rich.text import Text
 
-    text = Text(plus_minus(cell.means.get(metric), scale.factor))
+    text = Text(_mean(cell, metric, scale))
     found = cell.contrast.metrics.get(metric) if cell.contrast else None
     if found is None or found.difference is None:
         return text
     style = _style(found)
-    text.append(f"\nΔ {bracketed(found.difference, scale.factor)}", style=style)
+    text.append(f"\nΔ {_delta(found, scale)}", style=style)
     if found.percent is not None and found.difference.estimate:
         text.append(f"\n  {bracketed(found.percent, 1.0, ' %')}", style=style)
-    elif found.pairs_used < found.pairs_total:
+    elif found.rank_p is not None:
+        text.append(f"\n  {_instead(found)}", style="dim")
+    if found.pairs_used < found.pairs_total:
         text.append(f"\n  {found.pairs_used}/{found.pairs_total} pairs", style="dim")
     return text
 
 
+def _mean(cell: CellSummary, metric: str, scale: Scale) -> str:
+    """A mean; over how many, where that is not all of the cell's runs."""
+    mean = cell.means.get(metric)
+    text = plus_minus(mean, scale.factor)
+    return f"{text} (n={mean.n})" if mean is not None and 1 < mean.n < cell.n else text
+
+
+def _delta(found: MetricContrast, scale: Scale) -> str:
+    if found.misleads:
+        return f"withheld {OTHERS}"
+    text = bracketed(found.difference, scale.factor)
+    if found.rank_p is not None and found.difference is not None:
+        text += f" {OTHERS}"
+    if found.bootstrap is not None:
+        text += f"\n  BCa {bracketed(found.bootstrap, scale.factor)}"
+    return text
+
+
+def _instead(found: MetricContrast) -> str:
+    """What stands where there is no percentage: the rank test over all pairs, if outcomes differ."""
+    if found.rank_p is None:
+        return "withheld" if found.difference is not None else ""
+    lean = "equal" if found.is_worse is None else "worse" if found.is_worse else "better"
+    return f"rank: {lean}, {p_words(found.rank_p)}"
+
+
+def _quantiles(comparison: Comparison, probability: float) -> Table:
+    """A quantile of each cell's runs, a column per metric."""
+    from rich.text import Text
+
+    table = _table(comparison, outcomes=False)
+    table.title = Text(f"{100 * probability:g}th percentile of the runs of each cell", style="bold")
+    table.title_justify = "left"
+    scales = {metric: _scale(comparison, metric) for metric in comparison.metrics}
+    for metric, scale in scales.items():
+        table.add_column(Text(f"{metric}\n[{scale.unit}]" if scale.unit else metric))
+    heads = axis_heads(comparison)
+    for cell in comparison.cells:
+        found = (_quantile(cell.quantiles.get(metric), scale) for metric, scale in scales.items())
+        table.add_row(*cell_names(comparison, cell, heads), *found)
+    return table
+
+
+def _quantile(value: Interval | None, scale: Scale) -> str:
+    if value is None:
+        return "no value"
+    text = bracketed(value, scale.factor).removeprefix("+")
+    return text if value.low is not None else f"{text} (n={value.n})"
+
+
 def _style(found: MetricContrast) -> str:
     """Green or red only where the simultaneous interval is clear of zero, and the outcomes do not object."""
-    if not found.clear or found.difference is None or found.withheld == "outcomes differ":
+    if not found.clear or found.difference is None or found.rank_p is not None:
         return ""
     return "red" if (found.difference.estimate > 0) == (found.better == "lower") else "green"
 
@@ -211,19 +280,3 @@ def _age(cell: CellSummary) -> str:
     if len(ages) == 1:
         return f"{1000 * next(iter(ages.values())):.2f}"
     return "\n".join(f"{name} {1000 * age:.2f}" for name, age in ages.items())
-
-
-def _footnotes(comparison: Comparison) -> Sequence[str]:
-    contrasts = [cell.contrast for cell in comparison.cells if cell.contrast]
-    found = [f for contrast in contrasts for f in contrast.metrics.values() if f.difference is not None]
-    lines = []
-    if found:
-        against = comparison.baseline or "the row above"
-        lines.append(f"Δ is paired by seed, from {against}; ± and [ ] are 95 % t intervals.")
-        if len(contrasts) > 1:
-            lines.append(f"Colour marks what stays clear of 0 when all {len(contrasts)} comparisons are counted.")
-        worth = [f.receipt for f in found if f.receipt.worth is not None and not f.receipt.hurts]
-        if worth:
-            least = min(worth, key=lambda receipt: receipt.worth or 0)
-            lines.append(f"Pairing: {least.at_least} per cell.")
-    return [*lines, *(f"Note: {note}." for note in comparison.notes), *comparison.made_with]

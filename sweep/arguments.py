@@ -91,6 +91,7 @@ class Command:
 
 
 _JSON = Option("--json", None, "print JSON")
+_BASELINE = Option("--baseline", "AXIS=VALUE", "the cell that others are compared with", is_repeatable=True)
 _URI = Option("--uri", "URI", "where the sweep was sent, or the database beside the sweeps, otherwise")
 
 VERBS: dict[str, Verb] = {
@@ -116,7 +117,27 @@ VERBS: dict[str, Verb] = {
     "compare": Verb(
         "cells of a sweep, or two sweeps, side by side",
         ("DIR", "[DIR2]"),
-        (Option("--baseline", "AXIS=VALUE", "the cell that others are compared with", is_repeatable=True),),
+        (
+            _BASELINE,
+            Option("--all", None, "every cell, however many"),
+            Option("--bootstrap", None, "bootstrap intervals of the differences too, from 32 pairs on"),
+            Option("--quantile", "P", "a quantile of each cell's runs too, for example 0.95"),
+            Option("--csv", None, "print CSV, a row per cell"),
+            _JSON,
+        ),
+    ),
+    "export": Verb(
+        "runs, cells and contrasts as CSV and Parquet",
+        ("DIR", "[DIR2]"),
+        (_BASELINE, Option("--to", "FOLDER", "the folder to write; tables in the sweep's folder otherwise")),
+    ),
+    "report": Verb(
+        "the same as one HTML file, with figures",
+        ("DIR", "[DIR2]"),
+        (
+            _BASELINE,
+            Option("--to", "FILE", "the file to write; report.html in the sweep's folder otherwise"),
+        ),
     ),
     "doctor": Verb(
         "whether a sweep would run here, and on its cluster",

@@ -113,12 +113,13 @@ class SweepRun:
 
     def comparison(self) -> Comparison:
         """The cells asked for, compared with their baseline, over the runs that have a record by now."""
-        from analysis import compare
+        from analysis.contrast import compare_cells
+        from analysis.source import read
 
         cells = {cell.cell_id for cell in self.planned.cells}
         baseline = self.planned.baseline if self.planned.header.baseline else None
         seeds = {run.seed for run in self.planned.runs}
-        return compare(self.folder, baseline=baseline, cells=cells, seeds=seeds, recompute=recompute)
+        return compare_cells(read(self.folder).only(cells, seeds), baseline, recompute=recompute)
 
     def frame(self) -> pandas.DataFrame:
         """A row per run of the sweep's folder that has a record, earlier sessions included."""

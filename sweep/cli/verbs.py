@@ -92,7 +92,8 @@ def plan(command: Command) -> int:
 
     spec, planned = _planned(command)
     if spec.canary:
-        planned = replace(planned, remarks=(*planned.remarks, *examine(planned).told()))
+        found = examine(planned)
+        planned = replace(found.applied(planned), remarks=(*planned.remarks, *found.told()))
     document = plan_document(planned, spec)
     if command.options.get("json"):
         sys.stdout.write(canonical_json(document) + "\n")
@@ -149,18 +150,53 @@ def open_(command: Command) -> int:
 
 def compare(command: Command) -> int:
     """Compare the cells of a sweep, or two sweeps."""
-    from analysis import compare as implementation
+    from analysis.commands import Question, answer
     from sweep.run import recompute
 
-    folders = command.positionals
-    pairs = command.options.get("baseline")
-    baseline = " ".join(pairs) if isinstance(pairs, list) else None
-    if baseline is not None and "dir2" in folders:
-        raise InvalidInputError(
-            "compare", [Problem("--baseline", "goes with one sweep: the first of two is the baseline")]
-        )
-    comparison = implementation(folders["dir"], folders.get("dir2"), baseline, recompute=recompute)
-    _print_comparison(_console(), comparison)
+    options = command.options
+    if options.get("csv") and options.get("json"):
+        raise InvalidInputError("compare", [Problem("--csv", "goes without --json: one form at a time")])
+    question = Question(
+        folder=command.positionals["dir"],
+        other=command.positionals.get("dir2"),
+        baseline=_baseline(command),
+        form="json" if options.get("json") else "csv" if options.get("csv") else "table",
+        is_whole=options.get("all") is True,
+        bootstrap=options.get("bootstrap") is True,
+        quantile=_text(command, "quantile"),
+    )
+    answer(question, _console(), recompute)
+    return 0
+
+
+def export(command: Command) -> int:
+    """Write the tables of a comparison."""
+    from analysis import export as implementation
+    from analysis.commands import check_folders
+    from sweep.run import recompute
+
+    folder, other, baseline = command.positionals["dir"], command.positionals.get("dir2"), _baseline(command)
+    check_folders("export", folder, other, baseline)
+    written = implementation(folder, other, baseline or None, to=_text(command, "to"), recompute=recompute)
+    _say(_console(), "\n".join(os.path.relpath(path) for path in written))
+    return 0
+
+
+def _baseline(command: Command) -> list[str]:
+    words = command.options.get("baseline", [])
+    return words if isinstance(words, list) else []
+
+
+def report(command: Command) -> int:
+    """Write a comparison as one HTML file."""
+    from analysis import report as implementation
+    from analysis.commands import check_folders
+    from sweep.run import recompute
+
+    folder, other, baseline = command.positionals["dir"], command.positionals.get("dir2"), _baseline(command)
+    check_folders("report", folder, other, baseline)
+    written = implementation(folder, other, baseline or None, to=_text(command, "to"), recompute=recompute)
+    _say(_console(), f"report: {os.path.relpath(written)}")
     return 0
 
 
@@ -205,6 +241,8 @@ ANSWERS: Mapping[str, Callable[[Command], int]] = {
     "replay": replay,
     "open": open_,
     "compare": compare,
+    "export": export,
+    "report": report,
     "components": components,
     "schema": schema,
     "sync": sync,
@@ -234,6 +272,7 @@ def _next_steps(result: Any, spec: SweepSpec) -> str:
         f"{result.report.ran} runs in {result.report.elapsed_s:.1f} s, {result.report.reused} known before "
         f"({result.report.reason})",
         f"results: {folder}",
+        f"figures: python -m sweep report {folder}",
         f"one run again: python -m sweep replay {first} --dir {folder} --plot",
     ]
     if result.report.remark:

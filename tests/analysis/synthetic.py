@@ -38,7 +38,7 @@ def header(**changes: Any) -> SweepHeader:
     fields: dict[str, Any] = {
         "name": "arm-1a2b3c4d",
         "scene": "arm",
-        "manifest": {"schema": "3.3", "components": {"encoders": {"latency_s": 0.002}}},
+        "manifest": {"schema": "3.3", "components": {"encoders": {"latency_s": 0.002}}, "controllers": {"tracker": {}}},
         "model_id": "m" * 16,
         "code_id": CODE,
         "axes": AXES,

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from rich.console import Console
+from scipy import stats
 
 from analysis import compare, load, render
 from sweep.errors import InvalidInputError, LedgerError
@@ -144,6 +145,7 @@ def test_poor_cases_are_said_in_words(tmp_path, name):
     assert len(found.frame()) == 2
 
 
+@pytest.mark.slow
 def test_words_of_poor_cases(tmp_path):
     said = {name: compare(build(tmp_path / name, TWO, **case)).headline for name, case in POOR.items()}
     assert said["one seed"].startswith("One pair only, so no interval: +3 ms latency changes")
@@ -179,6 +181,81 @@ def test_baseline_is_asked_for_or_nominal_or_first(tmp_path):
     assert compare(chosen).baseline == "latency=0.005"
 
 
+def test_a_baseline_of_several_axes_in_any_unit(tmp_path):
+    grid = [cell(2 * i + j, latency=0.002 + 0.003 * i, mass_scale=1.0 + 0.2 * j) for i in range(2) for j in range(2)]
+    folder = build(tmp_path / "s", grid, range(2))
+    for words in (["latency=5ms", "mass_scale=1.2"], ["+latency=0.005 mass_scale=120%"], "latency=5e-3,mass_scale=1.2"):
+        assert compare(folder, baseline=words).baseline == grid[3].label
+    assert compare(folder, baseline="latency=5 ms".replace(" ", "")).baseline == grid[2].label  # the others nominal
+    assert compare(folder, baseline=["mass_scale=1.2"]).baseline == grid[1].label
+    with pytest.raises(InvalidInputError, match=r"unknown axis 'latncy'; did you mean 'latency'"):
+        compare(folder, baseline=["latncy=5ms"])
+    with pytest.raises(InvalidInputError, match=r"no cell is called 'latency=5kg'"):
+        compare(folder, baseline=["latency=5kg"])
+
+
+def test_long_tables_show_what_says_most_and_count_the_rest(tmp_path):
+    cells = latencies(*(0.002 + 0.0001 * i for i in range(45)))
+    falls = lambda c, s: record(c, s, outcome=fell()) if c.ordinal == 7 and s < 3 else record(c, s)  # noqa: E731
+    found = compare(build(tmp_path / "s", cells, range(6), falls))
+    page = text(found)
+    assert "14 of 45 cells are not shown, those that differ least; compare --all and --csv have them." in " ".join(
+        page.split()
+    )
+    assert "3 fell" in page  # outcomes first
+    assert "exact McNemar p = 0.25, the least of 44)" in " ".join(page.split())
+    assert page.count("6 completed") == 30 + 1  # and once in the headline
+    whole = StringIO()
+    Console(file=whole, width=80, color_system=None).print(render(found, is_whole=True))
+    assert "not shown" not in whole.getvalue()
+    assert whole.getvalue().count(" completed") == 45 + 1  # and once in the headline
+
+
+def test_many_cells_take_a_line_each(tmp_path):
+    page = text(compare(build(tmp_path / "s", latencies(*(0.002 + 0.001 * i for i in range(9))), range(16))))
+    assert "All 9 cells: 16 of 16 runs completed." in page
+    assert len(page.splitlines()) <= 2 * 9 + 20
+
+
+def test_colour_is_by_the_simultaneous_interval_and_only_on_a_terminal(tmp_path):
+    """An effect whose own interval is clear of 0, while the one for all 20 comparisons is not."""
+    deviations = np.array([-1.0, 1.0] * 4)
+
+    def make(place, seed):
+        size = 50.0 if place.ordinal == 1 else 1.2 if place.ordinal == 2 else 0.0
+        shift = size + deviations[seed] if place.ordinal else 0.0
+        return record(place, seed, metrics={METRIC: 100.0 + seed + shift, "effort_rms": 1.0})
+
+    found = compare(build(tmp_path / "s", latencies(*(0.002 + 0.001 * i for i in range(21))), range(8), make))
+    weak = found.cells[2].contrast.metrics[METRIC]
+    assert weak.difference.excludes(0.0)
+    assert not weak.clear
+    assert found.cells[1].contrast.metrics[METRIC].clear
+    expected = stats.t.interval(1 - 0.05 / 20, 7, loc=1.2, scale=stats.sem(1.2 + deviations))
+    assert (weak.simultaneous.low, weak.simultaneous.high) == pytest.approx(expected)
+    terminal, plain = StringIO(), StringIO()
+    Console(file=terminal, width=80, force_terminal=True, color_system="standard").print(render(found))
+    Console(file=plain, width=80).print(render(found))
+    assert terminal.getvalue().count("\x1b[31m") == 2  # its Δ and Δ %
+    assert "\x1b" not in plain.getvalue()
+
+
+def test_extras_come_on_request(tmp_path):
+    found = compare(build(tmp_path / "s", TWO, range(64)), bootstrap=True, quantile=0.95)
+    contrast = found.cells[1].contrast.metrics[METRIC]
+    assert contrast.bootstrap.low < contrast.difference.estimate < contrast.bootstrap.high
+    assert found.cells[0].quantiles[METRIC].low is not None
+    page = text(found)
+    assert "BCa" in page
+    assert "95th percentile of the runs of each cell" in page
+    few = compare(build(tmp_path / "few", TWO, range(16)), bootstrap=True, quantile=0.95)
+    assert few.cells[1].contrast.metrics[METRIC].bootstrap is None
+    assert few.cells[0].quantiles[METRIC].low is None
+    assert "bootstrap intervals are given from 32 pairs on; with fewer they are too narrow" in few.notes
+    assert "an interval for the 95th percentile needs 59 runs that have a value" in few.notes
+    assert text(few)
+
+
 def test_two_sweeps_pair_by_cell_and_seed(tmp_path):
     better = lambda c, s: record(  # noqa: E731
         c, s, code_id="new", metrics={k: 0.9 * v for k, v in effects(c.values, s).items()}
@@ -200,15 +277,6 @@ def test_two_sweeps_pair_by_cell_and_seed(tmp_path):
     assert "4 seeds are only in arm-1a2b3c4d" in found.notes
     assert "arm-new instead of arm-1a2b3c4d" in found.headline
     assert text(found)
-
-
-def test_sweeps_with_nothing_in_common_say_so(tmp_path):
-    a = build(tmp_path / "a", latencies(0.002))
-    b = build(tmp_path / "b", latencies(0.005), name="other")
-    found = compare(a, b)
-    assert found.cells == ()
-    assert found.headline == "Nothing to compare."
-    assert "1 of 1 cells are only in other" in text(found)
 
 
 def test_out_of_step_noise_is_a_note_and_in_the_headline(tmp_path):

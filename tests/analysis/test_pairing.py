@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 
-from analysis.pairing import check_streams, pairing_receipt
-from tests.analysis.synthetic import cell, receipt, recompute, record
-
-A, B = cell(0, latency=0.002), cell(1, latency=0.005)
+from analysis.estimate import paired_moments
+from analysis.pairing import check_streams, pairing_receipts
+from tests.analysis.synthetic import receipt, recompute
 
 
 def pair(seed: int, left: object, right: object):
-    make = lambda place, r: record(place, seed, receipts={} if r is None else {"encoders/noise": r})  # noqa: E731
-    return make(A, left), make(B, right)
+    return seed, text(left), text(right)
+
+
+def text(receipt) -> str:
+    return json.dumps({} if receipt is None else {"encoders/noise": asdict(receipt)})
+
+
+def pairing_receipt(base, other):
+    return pairing_receipts(paired_moments(base, other))[0]
 
 
 def test_equal_receipts_are_identical_noise():
@@ -24,7 +33,7 @@ def test_equal_receipts_are_identical_noise():
 
 
 def test_other_draws_are_named_with_their_seeds():
-    wrong = record(B, 2).receipts["encoders/noise"]
+    wrong = receipt(2)
     tampered = type(wrong)(key=wrong.key, first=0, count=wrong.count, width=wrong.width, digest="0" * 32)
     check = check_streams([pair(1, receipt(1), receipt(1)), pair(2, receipt(2), tampered)])
     assert not check.identical

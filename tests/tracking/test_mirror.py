@@ -98,7 +98,7 @@ def test_artifacts(store, tmp_path):
     store.sync(folder)
     parent, children = store.runs()
     plan = {"plan/header.json", "plan/manifest.json", "plan/cells.json"}
-    texts = {"comparison.txt", "comparison.json", "provenance.json"}
+    texts = {"comparison.txt", "comparison.json", "report.html", "provenance.json"}
     assert store.artifacts(parent) == {"runs.parquet", "cells.parquet"} | texts | plan
     kept = lambda run, name: (tmp_path / "mlartifacts" / run.info.run_id / "artifacts" / name).read_bytes()  # noqa: E731
     table = pandas.read_parquet(io.BytesIO(kept(children[TWO[1].cell_id], "replicates.parquet")))
@@ -110,6 +110,7 @@ def test_artifacts(store, tmp_path):
     assert cells[f"{METRIC}/mean"].tolist() == [
         c.data.metrics[f"{METRIC}/mean"] for c in map(children.get, cells.cell_id)
     ]
+    assert b"raises tracking_error_rms" in kept(parent, "report.html")
     assert json.loads(kept(parent, "plan/manifest.json")) == header().manifest
     assert [c["parameters"] for c in json.loads(kept(parent, "plan/cells.json"))] == [c.parameters for c in TWO]
     provenance = json.loads(kept(parent, "provenance.json"))
@@ -326,7 +327,7 @@ def test_awkward_names_and_values(store, tmp_path):
     assert all(len(children[c.cell_id].info.run_name) <= 250 for c in cells)
     metrics = children[cells[0].cell_id].data.metrics
     assert {"a/b", "c/d_e"} <= set(metrics)
-    assert len(metrics) == len(Status) + 8 + len(summaries)
+    assert len(metrics) == len(Status) + 9 + len(summaries)
     assert children[cells[0].cell_id].data.tags["sweep.seeds"] == f"0,{2**63 - 1}"
 
 
@@ -362,15 +363,15 @@ def test_a_record_that_comes_while_the_ledger_is_read_is_the_next_rounds(store, 
     with Ledger.create(tmp_path / "s" / "ledger.sqlite", header()) as ledger:
         ledger.begin({})
         fill(ledger, TWO, range(3), lambda c, s: record(c, s) if s < 2 else None)
-        original = Ledger.commits
+        original = Ledger.parts
 
-        def commits(self):
-            found = original(self)
+        def parts(self, *paths):
+            found = original(self, *paths)
             ledger.append(record(c, 2) for c in TWO)
             return found
 
         with monkeypatch.context() as patch:
-            patch.setattr(Ledger, "commits", commits)
+            patch.setattr(Ledger, "parts", parts)
             store.sync(ledger.path)
         ledger.finish()
     store.sync(ledger.path)
