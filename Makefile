@@ -1,5 +1,6 @@
 # make sweep   set everything up and run the main job; ARGS="..." for another one
 # make test    set everything up and run the tests
+# make soak    a sweep under a hundred kills; SOAK_SEED=, SOAK_KILLS= and SOAK_RUNS= change which, how many, in how much
 PYTHON ?= python3
 VENV   ?= .venv
 ARGS   ?= +latency=0.002,0.005
@@ -8,13 +9,13 @@ BIN    := $(VENV)/bin
 # Where it is set, every process would compile Ray and MLflow anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: sweep test lint types check bench wheel clean
+.PHONY: sweep test lint types check soak bench pictures wheel clean
 
 sweep: $(VENV)/.runs
 	$(BIN)/python -m sweep $(ARGS)
 
 test: $(VENV)/.tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 lint: $(VENV)/.tests
 	$(BIN)/ruff format --check .
@@ -25,8 +26,14 @@ types: $(VENV)/.tests
 
 check: lint types test
 
+soak: $(VENV)/.tests
+	$(BIN)/python -m tests.soak
+
 bench: $(VENV)/.tests
 	$(BIN)/python -m tests.bench
+
+pictures: $(VENV)/.tests
+	$(BIN)/python -m tests.pictures
 
 wheel: $(VENV)/.tests
 	$(BIN)/python -m build --outdir dist .

@@ -17,7 +17,8 @@ from sweep.errors import LedgerError
 from sweep.execution.auto import in_words
 from sweep.execution.pending import Reason, Work
 from sweep.execution.progress import Progress as Collected
-from sweep.results import FailureGroup, Failures, RunRecord
+from sweep.execution.words import counted
+from sweep.results import FailureGroup, Failures, RunRecord, Status
 
 if TYPE_CHECKING:
     from analysis.comparison import Comparison
@@ -129,7 +130,7 @@ class ProgressDisplay:
         if group is None or group.count > 1 or len(self._failures.groups) > _TOLD:
             return
         hint = f"replay {record.run_id[:8]}" if capsule is None else f"open {os.path.relpath(capsule)}"
-        self._say(f"{group}  ({hint})")
+        self._say(f"{group}  ({hint})" if group.outcome.status is not Status.TIMED_OUT else str(group))
 
     def _tell_once(self, lines: Iterable[str]) -> None:
         for line in lines:
@@ -143,13 +144,19 @@ class ProgressDisplay:
 
 def failure_lines(groups: Sequence[FailureGroup], folder: str) -> list[str]:
     """All failures by cause, with the command that repeats one of each."""
-    lines = [f"{sum(group.count for group in groups)} runs failed:"]
+    lines = [f"{counted(sum(group.count for group in groups), 'run')} failed:"]
     for group in groups[:_TOLD]:
-        lines.append(f"  {group.count} × {group}")
-        lines.append(f"      python -m sweep replay {group.run_id[:8]} --dir {folder}")
+        lines += [f"  {group.count} × {group}", f"      python -m sweep {repeating(group, folder)}"]
     if len(groups) > _TOLD:
         lines.append(f"  and {len(groups) - _TOLD} further causes: python -m sweep status {folder}")
     return lines
+
+
+def repeating(group: FailureGroup, folder: str, capsule: str | None = None) -> str:
+    """What to type to have one of some failures again; a replay of what takes too long would take as long."""
+    if group.outcome.status is Status.TIMED_OUT:
+        return f"resume {folder} executor.timeout_s=SECONDS"
+    return f"open {capsule}" if capsule else f"replay {group.run_id[:8]} --dir {folder}"
 
 
 def explained(work: Work, eta_s: float | None) -> list[str]:
@@ -161,6 +168,6 @@ def explained(work: Work, eta_s: float | None) -> list[str]:
         todo = f"{len(work.runs)} to run: {why}{time_left}" if work.runs else "nothing is left to run"
         lines.append(f"{work.reused} of {total} runs are reused; {todo}")
     if work.left:
-        text = "killed their process before and are left alone; executor=ray tries them in a process of their own"
-        lines.append(f"{work.left} lost runs {text}")
+        text = "killed the process before and must not do so again here: executor=ray runs in processes of its own"
+        lines.append(f"{counted(work.left, 'lost run')} {text}")
     return lines

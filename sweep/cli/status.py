@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from typing import Any
 
+from sweep.cli.progress import repeating
 from sweep.execution.capsules import capsules_in
 from sweep.results import Failures, Ledger, Status
 from sweep.results.attempts import RunHistory, State
@@ -17,11 +18,12 @@ def status_document(ledger: Ledger) -> dict[str, Any]:
     statuses = {run_id: status for run_id, status in ledger.statuses().items() if run_id in runs}
     failures = [r for r in ledger.records([s for s in Status if s.is_failure]) if r.run_id in runs]
     histories = ledger.leases.histories(unanswered=True)
+    folder = os.path.relpath(ledger.path.parent)
     capsules = {run_id: os.path.relpath(path) for run_id, path in capsules_in(ledger.path.parent).items()}
     return {
         "name": ledger.header.name,
         "scene": ledger.header.scene,
-        "folder": os.path.relpath(ledger.path.parent),
+        "folder": folder,
         "state": ledger.state,
         "cells": len(ledger.cells()),
         "runs": len(runs),
@@ -42,7 +44,13 @@ def status_document(ledger: Ledger) -> dict[str, Any]:
             for record in failures
         ],
         "causes": [
-            {"run_id": group.run_id, "count": group.count, "told": str(group)} for group in Failures(failures).groups
+            {
+                "run_id": group.run_id,
+                "count": group.count,
+                "told": str(group),
+                "command": repeating(group, folder, capsules.get(group.run_id)),
+            }
+            for group in Failures(failures).groups
         ],
         "remarks": ledger.remarks(),
     }
@@ -56,12 +64,9 @@ def status_lines(document: dict[str, Any]) -> list[str]:
         f"{document['name']} (scene {document['scene']}): {document['state']}",
         f"{document['recorded']} of {document['runs']} runs in {document['cells']} cells: {outcomes}{in_hand}",
     ]
-    capsules = {failure["run_id"]: failure["capsule"] for failure in document["failures"]}
     for cause in document["causes"]:
         lines.append(f"  {cause['count']} × {cause['told']}")
-        capsule = capsules[cause["run_id"]]
-        command = f"open {capsule}" if capsule else f"replay {cause['run_id'][:8]} --dir {document['folder']}"
-        lines.append(f"      python -m sweep {command}")
+        lines.append(f"      python -m sweep {cause['command']}")
     if document["state"] == "interrupted":
         lines.append(f"go on with it: python -m sweep resume {document['folder']}")
     return [*lines, *document["remarks"]]

@@ -79,7 +79,8 @@ def _ended(result: SweepRun, progress: Console) -> int:
     if report.failures:
         _say(progress, "\n".join(failure_lines(report.failures, folder)))
     if report.pending:
-        _say(progress, f"{report.pending} runs to go: python -m sweep resume {folder} {report.resume_with}".rstrip())
+        words = f"resume {folder} {report.resume_with}".rstrip()
+        _say(progress, f"{counted(report.pending, 'run')} to go: python -m sweep {words}")
     if report.interrupted:
         return CANCELLED
     return 0 if set(report.statuses) <= {status.value for status in _GOOD} else SOME_FAILED

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import secrets
-import shutil
 import socket
 import sys
 import sysconfig
@@ -21,6 +20,7 @@ from sweep.errors import ExecutorError
 from sweep.execution.executor import cores
 from sweep.execution.preflight import worker_nodes
 from sweep.execution.ray_address import check_address, no_answer, refusal
+from sweep.execution.scratch import Scratch
 from sweep.execution.shipping import Shipment
 from sweep.plan.plan import Plan
 
@@ -77,7 +77,7 @@ class RaySession:
         self._up, self._release = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._live, name="ray-session", daemon=True)
         self._failure: BaseException | None = None
-        self._folder: str | None = None
+        self._scratch: Scratch | None = None
         self._borrowed = False
         self.shipment: Shipment | None = None
         self.ray: Any = None
@@ -193,15 +193,14 @@ class RaySession:
     def _begin(self) -> None:
         """Start a cluster of our own."""
         self._workers = self._workers or cores()
-        # A folder of our own can be removed without harm to other sessions.  Not under TMPDIR: Ray's sockets lie in
-        # it, and their paths may not be long.
-        self._folder = tempfile.mkdtemp(prefix="sweep-ray-", dir="/tmp")
+        # A folder of our own can be removed without harm to other sessions.
+        self._scratch = Scratch()
         self.ray.init(
             address="local",
             num_cpus=self._workers,
             include_dashboard=False,
             object_store_memory=STORE_BYTES,
-            _temp_dir=self._folder,
+            _temp_dir=str(self._scratch.path),
             runtime_env={"env_vars": self._environment(here=True)},
             **_QUIET,
         )
@@ -237,8 +236,9 @@ class RaySession:
     def _close(self) -> None:
         if self.ray is not None and not self._borrowed and self.ray.is_initialized():
             self.ray.shutdown()
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        if self._scratch is not None:
+            self._scratch.remove()
+            self._scratch = None
 
 
 def this_node() -> str:

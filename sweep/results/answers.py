@@ -123,11 +123,6 @@ class Answers:
         query = f"SELECT run_id FROM records WHERE code_id = ? AND status IN ({FINAL})"
         return {run for (run,) in self._database.rows(query, code_id)}
 
-    def commits(self) -> dict[str, tuple[int, int]]:
-        """cell_id -> times of the first and last commit of one of its records [ms since 1970]."""
-        query = "SELECT cell_id, min(committed_ms), max(committed_ms) FROM runs JOIN records USING (run_id) GROUP BY 1"
-        return {cell: (first, last) for cell, first, last in self._database.rows(query)}
-
 
 def _record(body: str) -> RunRecord:
     return RunRecord.from_json(json.loads(body))

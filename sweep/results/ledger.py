@@ -254,10 +254,6 @@ class Ledger:
         """The run_ids that need not run again under this code."""
         return self._answers.done(code_id)
 
-    def commits(self) -> dict[str, tuple[int, int]]:
-        """cell_id -> times of the first and last commit of one of its records [ms since 1970]; strictly increasing."""
-        return self._answers.commits()
-
     # ------------------------------------------------------------------ who is at it
 
     def begin(self, provenance: Mapping[str, Any]) -> None:

@@ -76,8 +76,8 @@ def terminal(mine):
     """Starts a command in a terminal of its own; what is typed there, Ctrl-C too, reaches all of its processes."""
     started = []
 
-    def call(*words):
-        started.append(Terminal(mine, words))
+    def call(*words, kind="dumb"):
+        started.append(Terminal(mine, words, kind))
         return started[-1]
 
     yield call
@@ -86,13 +86,13 @@ def terminal(mine):
 
 
 class Terminal:
-    def __init__(self, folder, words):
+    def __init__(self, folder, words, kind):
         self._screen, inside = pty.openpty()
         env = {k: v for k, v in os.environ.items() if k not in ("PYTHONDONTWRITEBYTECODE", "RAY_ADDRESS")}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "sweep", *words],
             cwd=folder,
-            env={**env, "PYTHONPATH": str(ROOT), "COLUMNS": "200", "TERM": "dumb"},
+            env={**env, "PYTHONPATH": str(ROOT), "COLUMNS": "200", "TERM": kind},
             stdin=inside,
             stdout=inside,
             stderr=inside,
@@ -152,6 +152,13 @@ def wait_for_records(folder, count, timeout_s=90):
     raise AssertionError("no records came")
 
 
+def test_a_terminal_shows_the_table_so_far(terminal):
+    screen = terminal("+pause=0.05,0.06", *WORDS, *ONE_BY_ONE, "seeds=30", kind="xterm")
+    assert screen.wait() == 0, screen.text
+    assert "waiting" in screen.text, "a word of tables that are not complete yet"
+    assert "60 runs in" in screen.text
+
+
 @pytest.mark.parametrize("executor", ["inline", "ray"])
 def test_ctrl_c_once_finishes_what_runs_and_says_how_to_go_on(terminal, sweep, mine, executor):
     words = (*WORDS, f"executor={executor}", "executor.shard_s=0.05", "seeds=100")
@@ -190,7 +197,7 @@ def test_ctrl_c_twice_stops_now_and_loses_only_what_was_in_hand(terminal, sweep,
     screen.type(b"\x03")
     assert screen.wait() == 130, screen.text
     assert time.monotonic() - started < 8, "nobody waited for the grace to end"
-    assert "1 runs to go" in screen.text
+    assert "1 run to go" in screen.text
     with Ledger.open(path, read_only=True) as ledger:
         assert [a.ending for h in ledger.leases.histories(unanswered=True).values() for a in h.attempts] == [
             Ending.CANCELLED

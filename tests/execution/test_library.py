@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import signal
-from dataclasses import replace
 
 import pytest
+from rich.console import Console
 
 from sweep import run_sweep
+from sweep.cli import progress
+from sweep.cli.progress import ProgressDisplay
 from sweep.design import ExecutorSpec
+from sweep.design.spec import TrackingSpec
 from sweep.errors import InvalidInputError, SweepError
 from sweep.execution.planning import plan_sweep
 from sweep.results import Ledger
@@ -20,8 +24,7 @@ INLINE = ExecutorSpec(kind="inline", shard_s=0.01)
 @pytest.fixture
 def running(scene):
     """Two cells of six seeds; nothing has run, and MLflow is off."""
-    spec = scene.spec(seeds=range(6), executor=INLINE)
-    spec = replace(spec, tracking=replace(spec.tracking, enabled=False))
+    spec = scene.spec(seeds=range(6), executor=INLINE, tracking=TrackingSpec(enabled=False))
     return SweepRun(plan_sweep(spec), spec)
 
 
@@ -60,12 +63,12 @@ def test_leaving_the_loop_leaves_the_rest_for_later(running):
     assert next(running, None) is None
 
 
-def test_between_two_records_ctrl_c_is_the_loops(running):
+def test_between_two_records_ctrl_c_is_the_callers(running):
     before = signal.getsignal(signal.SIGINT)
+    next(running)
+    assert signal.getsignal(signal.SIGINT) is before
     with pytest.raises(KeyboardInterrupt):
-        for _ in running:
-            assert signal.getsignal(signal.SIGINT) is before
-            signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
     assert running.finish().report.pending == 0
 
 
@@ -87,6 +90,19 @@ def test_one_that_was_never_run_says_so(running):
     with pytest.warns(RuntimeWarning, match=r"12 runs in .*was never run"):
         running.__del__()
     running.finish()
+
+
+def test_off_a_terminal_the_headline_so_far_is_told_now_and_then(scene, monkeypatch):
+    monkeypatch.setattr(progress, "HEADLINE_EVERY_S", 0.0)
+    monkeypatch.setattr(progress, "TABLE_SHARE", 1e9)
+    spec = scene.spec(seeds=range(6), executor=INLINE, tracking=TrackingSpec(enabled=False))
+    screen = Console(file=io.StringIO(), width=200)
+    with ProgressDisplay(screen) as display:
+        running = SweepRun(plan_sweep(spec), spec, display.show)
+        display.refresh_with(running.comparison)
+        running.finish()
+    told = screen.file.getvalue()
+    assert "5 of 6 pairs" in told
 
 
 def test_what_was_asked_wrong_is_said_before_anything_runs(tmp_path):

@@ -86,7 +86,7 @@ def test_every_run_is_new_reused_or_run_again_for_a_reason(scene):
     assert told.startswith("4 of 18 runs are reused; 13 to run: 5 new, 1 stopped before, 2 in hand when the driver d")
     assert "3 out of time before" in told
     assert told.endswith("about 80 s")
-    assert left.startswith("1 lost runs killed their process before")
+    assert left.startswith("1 lost run killed the process before")
     assert "executor=ray" in left
 
 
@@ -350,7 +350,7 @@ def test_a_run_that_kills_its_driver_is_found_and_lost_and_the_others_complete(p
     # Asked again, it is not tried where it would kill the driver ...
     code, out, _ = poisoned("inline")
     assert code == 0
-    assert "1 lost runs killed their process before and are left alone; executor=ray" in out
+    assert "1 lost run killed the process before and must not do so again here: executor=ray" in out
     assert "report 11 1 0" in out
 
 

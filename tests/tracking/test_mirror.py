@@ -14,6 +14,7 @@ import pyarrow.parquet
 import pytest
 
 from analysis import load
+from analysis.source import read
 from sweep.errors import TrackingError
 from sweep.results import Ledger, Outcome, Status
 from sweep.tracking import mirror
@@ -51,8 +52,8 @@ def test_what_a_cell_and_its_parent_say(store, tmp_path):
     assert metrics["tracker/age_at_use_s"] == pytest.approx(0.0055)
     assert metrics["encoders/delivered"] == 5000
     assert all(len(n) <= 40 and "-" not in n for n in [*metrics, *other.data.params])
-    with Ledger.open(folder, read_only=True) as ledger:
-        (first, last), (_, base_last) = ledger.commits()[TWO[1].cell_id], ledger.commits()[TWO[0].cell_id]
+    commits = read(folder).commits
+    (first, last), (_, base_last) = commits[TWO[1].cell_id], commits[TWO[0].cell_id]
     point = store.client.get_metric_history(other.info.run_id, f"{METRIC}/mean")
     assert [(p.step, p.timestamp) for p in point] == [(0, max(last, base_last))]
     assert (other.info.start_time, other.info.end_time) == (first, max(last, base_last))
@@ -140,8 +141,7 @@ def test_twice_changes_nothing_and_more_seeds_change_it(store, tmp_path):
     assert found.tags["sweep.seeds"] == "0-7"
     run_id = children[TWO[0].cell_id].info.run_id
     history = store.client.get_metric_history(run_id, f"{METRIC}/mean")
-    with Ledger.open(folder, read_only=True) as ledger:
-        last = ledger.commits()[TWO[0].cell_id][1]
+    last = read(folder).commits[TWO[0].cell_id][1]
     assert len(history) == 2
     assert history[-1].timestamp == last > history[0].timestamp
 
