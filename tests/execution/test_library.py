@@ -18,7 +18,7 @@ from sweep.execution.planning import plan_sweep
 from sweep.results import Ledger
 from sweep.run import SweepRun
 
-INLINE = ExecutorSpec(kind="inline", shard_s=0.01)
+INLINE = ExecutorSpec(kind="inline", shard_s=1e-6)
 
 
 @pytest.fixture
