@@ -12,6 +12,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 
+TEMPLATES = Path("analysis", "reporting", "templates")
+
 pytestmark = pytest.mark.slow
 
 
@@ -33,6 +35,7 @@ def test_it_holds_the_packages_and_their_configuration_and_nothing_else(installe
     assert (installed / "sweep" / "conf" / "scene" / "arm.yaml").is_file()
     assert (installed / "sweep" / "conf" / "scene" / "cartpole.xml").is_file()
     assert (installed / "sweep" / "py.typed").is_file()
+    assert {p.name for p in (ROOT / TEMPLATES).iterdir()} == {p.name for p in (installed / TEMPLATES).iterdir()}
 
 
 def test_it_sweeps_in_any_directory(installed, tmp_path):

@@ -9,12 +9,13 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from sweep.errors import SweepError, TrackingError
 from sweep.tracking.destination import Destination
 from sweep.tracking.environment import quiet
-from sweep.tracking.process import UNREACHABLE
+from sweep.tracking.process import UNREACHABLE, has_successor
 
 ASKED_WRONG = 2
 NICENESS = 10
@@ -40,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if chosen.once:
             sync(chosen.folder, destination)
         else:
-            follow(chosen.folder, destination)
+            follow(chosen.folder, destination, has_successor=partial(has_successor, chosen.folder, destination))
     except SweepError as error:
         complain(error)
         return UNREACHABLE if isinstance(error, TrackingError) else ASKED_WRONG

@@ -130,6 +130,11 @@ class Destination:
             draft.write_text(f"{text}\n", encoding="utf-8")
             draft.replace(folder / NOTE_NAME)
 
+    def is_kept(self, folder: Path) -> bool:
+        """Whether that is what the folder's note says."""
+        kept = _kept(folder)
+        return (kept.get("uri"), kept.get("experiment")) == (self.shown, self.experiment)
+
 
 def _kept(folder: Path) -> dict[str, Any]:
     with suppress(OSError, ValueError):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.comparison import Comparison
 from analysis.frame import frame
+from analysis.reporting.page import report_page
 from analysis.source import Sweep
 from sweep.digest import canonical_json
 from sweep.tracking.notes import table_text
@@ -46,6 +47,7 @@ class Documents:
         header = self._sweep.header
         texts = {
             "comparison.txt": table_text(self._comparison) + "\n",
+            "report.html": report_page(self._comparison, [self._sweep], [f"sweeps/{header.name}"]),
             "comparison.json": _json(self._comparison.to_json()),
             "plan/header.json": _json(header.to_json()),
             "plan/manifest.json": _json(dict(header.manifest)),

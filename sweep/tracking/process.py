@@ -13,7 +13,10 @@ from sweep.tracking.destination import Destination
 from sweep.tracking.environment import child_environment
 
 LOG = "tracking.log"
-"""The syncer's stderr, in the sweep's folder."""
+"""The stderr of the syncer that follows the driver, in the sweep's folder; the next one has a new file of that name."""
+
+ONCE_LOG = "sync.log"
+"""The stderr of one that mirrors once, likewise."""
 
 UNREACHABLE = 3
 MARK = "syncer: "
@@ -36,9 +39,12 @@ class SyncerProcess:
         folder: Path,
         process: subprocess.Popen[bytes] | None = None,
         problem: str = "",
+        *,
+        log_name: str = LOG,
     ) -> None:
         self.destination = destination
         self._folder = folder
+        self._log = folder / log_name
         self._process = process
         self._problem = problem
         self._told = ""
@@ -78,7 +84,7 @@ class SyncerProcess:
         if self._problem:
             return self._problem
         try:
-            lines = (self._folder / LOG).read_text(errors="replace").splitlines()
+            lines = self._log.read_text(errors="replace").splitlines()
         except OSError:
             return ""
         last = next((line.removeprefix(MARK) for line in reversed(lines) if line.startswith(MARK)), RECOVERED)
@@ -124,8 +130,9 @@ def start_syncer(folder: Path | str, destination: Destination, *, once: bool = F
     command = [sys.executable, "-m", "sweep.tracking", str(folder), "--experiment", destination.experiment]
     command += ["--artifacts", destination.artifacts] if destination.artifacts else []
     command += ["--once"] if once else []
+    log_name = ONCE_LOG if once else LOG
     try:
-        with _new_log(folder) as log:
+        with _new_log(folder / log_name) as log:
             process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
@@ -138,14 +145,22 @@ def start_syncer(folder: Path | str, destination: Destination, *, once: bool = F
     except OSError as error:
         problem = f"The process that feeds MLflow could not be started: {error.strerror}."
         return SyncerProcess(destination, folder, problem=problem)
-    return SyncerProcess(destination, folder, process)
+    return SyncerProcess(destination, folder, process, log_name=log_name)
 
 
-def _new_log(folder: Path) -> IO[bytes]:
-    """A new file under the log's name, so that an earlier syncer that is still at it keeps its own."""
+def has_successor(folder: Path, destination: Destination) -> bool:
+    """Whether another syncer sends the folder to the same place by now; what a syncer asks of itself.
+
+    Its log has been taken from under its name then.
+    """
+    return os.fstat(sys.stderr.fileno()).st_nlink == 0 and destination.is_kept(folder)
+
+
+def _new_log(path: Path) -> IO[bytes]:
+    """A new file under a log's name, so that an earlier syncer that is still at it keeps its own."""
     with suppress(OSError):
-        (folder / LOG).unlink(missing_ok=True)
-        return (folder / LOG).open("xb")
+        path.unlink(missing_ok=True)
+        return path.open("xb")
     return open(os.devnull, "wb")  # a folder that cannot be written: the exit code has to say it
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from sweep.errors import SweepError, TrackingError
@@ -27,8 +28,13 @@ GRACE_S = 15.0
 """How long a sweep that is over waits for an MLflow that has answered before [s]; it may be starting again."""
 
 
-def follow(ledger: Path, destination: Destination) -> SyncReport:
+def follow(
+    ledger: Path, destination: Destination, *, has_successor: Callable[[], bool] = lambda: False
+) -> SyncReport | None:
     """Mirror cells as they complete; return when the driver's session is over and everything is mirrored.
+
+    A driver that was killed and started again has a syncer of its own: once there is a successor, and a driver at
+    work, the older one leaves with None.
 
     MLflow out of reach is said on stderr, once until it answers again, and tried again.  When the driver is done, an
     MLflow that never answered is given up at once, another one after :data:`GRACE_S`.
@@ -43,6 +49,8 @@ def follow(ledger: Path, destination: Destination) -> SyncReport:
         started = time.monotonic()
         state, revision = _look(ledger)
         is_over = state != "running"
+        if not is_over and has_successor():
+            return None
         done_at = (done_at or started) if is_over else None
         try:
             if is_over or revision != seen:

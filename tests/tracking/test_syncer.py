@@ -63,6 +63,28 @@ def test_the_syncer_ends_after_a_driver_that_was_killed(store, tmp_path):
     assert not list(stand.iterdir())
 
 
+def test_a_syncer_leaves_the_driver_that_follows_to_the_syncer_of_that(store, tmp_path):
+    """A driver that is killed and started again at once never seems to be gone; `sync` in between changes nothing."""
+    folder = tmp_path / "s"
+    elsewhere = Store(tmp_path, experiment="elsewhere")
+    with Ledger.create(folder / "ledger.sqlite", header()) as ledger:
+        ledger.begin({})
+        ledger.add_cells(TWO)
+        other = start_syncer(folder, elsewhere.destination)
+        first = start_syncer(folder, store.destination)
+        fill(ledger, TWO[:1], range(4))
+        assert start_syncer(folder, store.destination, once=True).wait(60) == 0
+        assert first.poll() is None
+        ledger.begin({})
+        second = start_syncer(folder, store.destination)
+        assert first.wait(60) == 0
+        assert second.poll() is None
+        fill(ledger, TWO, range(4))
+        ledger.finish()
+        assert (second.wait(60), other.wait(60)) == (0, 0)
+    assert store.states() == elsewhere.states() == ["FINISHED"] * 3
+
+
 def test_after_a_kill_of_the_syncer_a_sync_leaves_nothing_running_and_nothing_twice(store, tmp_path):
     cells = latencies(*(0.001 * i for i in range(12)))
     folder = build(tmp_path / "s", cells, range(2))

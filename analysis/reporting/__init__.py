@@ -1,0 +1,73 @@
+"""The report: one HTML file that answers in its first sentence, and shows what the answer rests on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from analysis.contrast import compare_cells, compare_sweeps
+from analysis.reporting.page import report_page
+from analysis.source import read
+from sweep.errors import InvalidInputError, Problem
+
+if TYPE_CHECKING:
+    from analysis.pairing import Recompute
+    from analysis.source import Sweep
+
+REPORT_NAME = "report.html"
+
+
+def report(
+    a: Path | str,
+    b: Path | str | None = None,
+    baseline: str | Sequence[str] | None = None,
+    *,
+    to: Path | str | None = None,
+    recompute: Recompute | None = None,
+) -> Path:
+    """Write the report of a sweep, or of sweep ``b`` against sweep ``a``.
+
+    Args:
+        a: a sweep folder or a ledger file.
+        b: another one.
+        baseline: which cell others are compared with; see :func:`analysis.baseline.choose_baseline`.
+        to: the file to write; ``report.html`` in the sweep's folder by default (with two sweeps, in the folder of
+            ``b``, with the name of ``a`` in its own).
+        recompute: proves runs of different length paired; see :func:`analysis.contrast.compare`.
+
+    Returns:
+        The file.
+
+    Raises:
+        LedgerError: there is no readable ledger.
+        InvalidInputError: no cell is called ``baseline``, the two share no cell, or the file cannot be written.
+    """
+    folders = [_folder(place) for place in (a, b) if place is not None]
+    sweeps = [read(folder) for folder in folders]
+    if b is None:
+        comparison = compare_cells(sweeps[0], baseline, recompute=recompute)
+    else:
+        comparison = compare_sweeps(*sweeps, recompute=recompute)
+    name = REPORT_NAME if b is None else f"report-against-{sweeps[0].header.name}.html"
+    target = Path(to) if to is not None else folders[-1] / name
+    page = report_page(
+        comparison, sweeps, [shown(folder, sweep) for folder, sweep in zip(folders, sweeps, strict=True)]
+    )
+    try:
+        target.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise InvalidInputError("report", [Problem(str(target), f"cannot be written: {error.strerror}")]) from None
+    return target
+
+
+def shown(folder: Path, sweep: Sweep) -> str:
+    """A folder as people type it; one that is elsewhere by its sweep's name, because a report is handed on."""
+    relative = os.path.relpath(folder)
+    return f"sweeps/{sweep.header.name}" if relative.startswith("..") else relative
+
+
+def _folder(place: Path | str) -> Path:
+    path = Path(place)
+    return path.parent if path.is_file() else path
