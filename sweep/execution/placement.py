@@ -62,8 +62,9 @@ class Placement:
 
     @property
     def is_partial(self) -> bool:
-        """Whether some node is left out."""
-        return len(self.usable) < len(self._reports)
+        """Whether some node is left out; one that is gone leaves its place to whoever joins."""
+        left_out = {report.node_id for report in self._reports.values() if not report.fits}
+        return bool(left_out) and not left_out.isdisjoint(node["NodeID"] for node in worker_nodes(self._ray))
 
     @property
     def question(self) -> bytes | None:
