@@ -6,12 +6,19 @@ import re
 from collections.abc import Iterable
 
 from sweep.digest import content_id
+from sweep.results import MetricInfo
 
 LONGEST = 40
 """Longer keys are cut off in MLflow's contour plot."""
 
 SUFFIX = "/delta_vs_baseline"
 """The longest suffix that a metric's name takes."""
+
+DIRECTIONS = {"lower": "Lower_is_better", "higher": "Higher_is_better"}
+"""The group of a sweep's first metric: MLflow's plots begin with what sorts first, which is capitals."""
+
+GROUPS = ("outcomes", *DIRECTIONS.values())
+"""Groups that are no metric's."""
 
 DIGEST = 4
 
@@ -49,6 +56,13 @@ def unique(names: Iterable[str], longest: int = LONGEST) -> dict[str, str]:
 
 
 def metric_bases(names: Iterable[str]) -> dict[str, str]:
-    """Each metric to the base that leaves room for :data:`SUFFIX`; ``outcomes`` is taken."""
-    bases = unique(["outcomes", *(name.replace("/", "_") for name in names)], LONGEST - len(SUFFIX))
-    return {name: bases[name.replace("/", "_")] if name != "outcomes" else "metric_outcomes" for name in names}
+    """Each metric to the base that leaves room for :data:`SUFFIX`; :data:`GROUPS` are taken."""
+    bases = unique([*GROUPS, *(name.replace("/", "_") for name in names)], LONGEST - len(SUFFIX))
+    return {name: f"metric_{name}" if name in GROUPS else bases[name.replace("/", "_")] for name in names}
+
+
+def telling_name(metric: str, info: MetricInfo) -> str:
+    """A name that tells a metric's better direction and its unit: ``Lower_is_better/angle_rms_rad``."""
+    unit = info.unit.replace("/", "_per_").replace("^", "")
+    words = f"{metric} {unit}".replace("/", "_")
+    return shorten(f"{DIRECTIONS[info.better]}/{re.sub('[^0-9A-Za-z.]+', '_', words).strip('_')}")

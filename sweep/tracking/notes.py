@@ -5,11 +5,13 @@ from __future__ import annotations
 import io
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from analysis.comparison import CellSummary, Comparison, Contrast
-from analysis.format import Scale, bracketed, plus_minus, scale_for
-from sweep.results import MetricInfo
+from analysis.format import Scale, bracketed, is_number, plain, plus_minus, scale_for
+from sweep.results import MetricInfo, SweepHeader
+from sweep.tracking.names import telling_name
 
 LONGEST_NOTE = 8000
 """MLflow's longest tag [characters]."""
@@ -17,14 +19,22 @@ LONGEST_NOTE = 8000
 MOST_ROWS = 24
 """Cells that the table in a note has at most; ``comparison.txt`` has them all."""
 
+MOST_VALUES = 8
+"""Values of an axis that are listed."""
 
-def experiment_note(scene: str) -> str:
-    """What the experiment is for."""
-    return (
-        f"Parameter sweeps of the scene `{scene}`, side by side. A run without a parent is a sweep; each of its "
-        "children is a cell, one setting of what was swept, with means over the noise seeds. Select children and "
-        "press *Compare*."
-    )
+
+def experiment_note(header: SweepHeader) -> str:
+    """What the experiment is for, how to compare, what is measured and what can be swept."""
+    metrics = "; ".join(described(name, info) for name, info in header.metrics.items())
+    axes = ", ".join(headed(name, axis.unit) for name, axis in header.axes.items())
+    parts = [
+        f"Sweeps of the scene `{header.scene}`: open one with [+], select its children and press *Compare*. Each child "
+        "is a cell, one setting of what was swept, with means over the noise seeds. A sweep's own page says what was "
+        "found; `report.html` among its artifacts has the figures.",
+        f"Metrics: {metrics}." if metrics else "",
+        f"Axes: {axes}." if axes else "",
+    ]
+    return _fitting([part for part in parts if part])
 
 
 def sweep_note(comparison: Comparison, scene: str, provenance: Mapping[str, Any]) -> str:
@@ -36,6 +46,7 @@ def sweep_note(comparison: Comparison, scene: str, provenance: Mapping[str, Any]
         f"**{comparison.headline}**",
         f"Scene `{scene}`, swept over {swept}: {len(comparison.cells)} cells, {planned} runs "
         f"({_outcomes(comparison.cells)}{waiting}).",
+        _values(comparison),
         _reading(comparison),
         *_table(comparison),
         _command(provenance),
@@ -84,9 +95,28 @@ def _outcomes(cells: Iterable[CellSummary]) -> str:
     return f"{counts}: {why}" if why else counts
 
 
+def _values(comparison: Comparison) -> str:
+    """What each axis was set to."""
+    axes = "; ".join(_taken(comparison, key) for key in comparison.swept)
+    return f"Axes: {axes}. Baseline: `{comparison.baseline}`." if axes else ""
+
+
+def _taken(comparison: Comparison, key: str) -> str:
+    """``latency: 0, 2, 5 ms``, or where it begins and ends."""
+    values: list[Any] = list({plain(cell.values.get(key)): cell.values.get(key) for cell in comparison.cells}.values())
+    numbers = [float(value) for value in values if is_number(value)]
+    scale = Scale(1.0, "")
+    if len(numbers) == len(values):
+        unit = comparison.axes[key].unit if key in comparison.axes else ""
+        scale, values = scale_for(numbers, unit), sorted(numbers)
+    texts = [plain(value / scale.factor) if is_number(value) else plain(value) for value in values]
+    shown = ", ".join(texts) if len(texts) <= MOST_VALUES else f"{len(texts)} values, {texts[0]} to {texts[-1]}"
+    return f"`{key}`: {shown} {scale.unit}".rstrip()
+
+
 def _reading(comparison: Comparison) -> str:
     """What the names of the children's metrics mean."""
-    names = ", ".join(_described(name, info) for name, info in comparison.metrics.items())
+    names = "; ".join(described(name, info) for name, info in comparison.metrics.items())
     lines = [
         "Each child run is one cell. Its metrics are means over the seeds that have a value:",
         "",
@@ -95,12 +125,21 @@ def _reading(comparison: Comparison) -> str:
         "- `outcomes/...`: how many runs ended which way; a metric that no run has a value of is left out",
         "- others, such as `.../delivered`: what happened in a component, the mean over the runs",
     ]
-    return "\n".join([f"Metrics: {names}.", "", *lines] if names else lines)
+    if not names:
+        return "\n".join(lines)
+    first, info = next(iter(comparison.metrics.items()))
+    again = f"- `{telling_name(first, info)}`: `{first}/mean` again, so that plots begin with it"
+    return "\n".join([f"Metrics: {names}.", "", *lines, again])
 
 
-def _described(name: str, info: MetricInfo) -> str:
-    unit = f" [{info.unit}]" if info.unit else ""
-    return f"`{name}`{unit}, {info.better} is better"
+def described(name: str, info: MetricInfo) -> str:
+    """``angle_rms [rad], lower is better``."""
+    return f"{headed(name, info.unit)}, {info.better} is better"
+
+
+def headed(name: str, unit: str) -> str:
+    """``latency [s]``, or the bare name of a plain number."""
+    return Scale(1.0, unit).head(name)
 
 
 def _table(comparison: Comparison) -> Sequence[str]:
@@ -110,7 +149,7 @@ def _table(comparison: Comparison) -> Sequence[str]:
 
 
 def _metric_table(comparison: Comparison, cell: CellSummary) -> str:
-    rows = ["| metric | mean | paired difference | pairs |", "|---|---|---|---|"]
+    rows = ["| metric | mean | paired difference from the baseline | pairs |", "|---|---|---|---|"]
     for name, info in comparison.metrics.items():
         mean = cell.means.get(name)
         scale = scale_for([mean.estimate], info.unit) if mean else Scale(1.0, info.unit)
@@ -118,7 +157,8 @@ def _metric_table(comparison: Comparison, cell: CellSummary) -> str:
         delta = bracketed(found.difference, scale.factor) if found else "baseline"
         percent = f" ({bracketed(found.percent, 1.0, ' %')})" if found and found.percent else ""
         pairs = f"{found.pairs_used} of {found.pairs_total}" if found else ""
-        rows.append(f"| {scale.head(name)} | {plus_minus(mean, scale.factor)} | {delta}{percent} | {pairs} |")
+        head = described(name, replace(info, unit=scale.unit))
+        rows.append(f"| {head} | {plus_minus(mean, scale.factor)} | {delta}{percent} | {pairs} |")
     return "\n".join(rows) if comparison.metrics else ""
 
 

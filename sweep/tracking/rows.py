@@ -13,9 +13,9 @@ from analysis.contrast import summary_means
 from analysis.source import Sweep
 from sweep.digest import content_id
 from sweep.results import RunRecord, Status
-from sweep.tracking.names import LONGEST, metric_bases, unique
+from sweep.tracking.names import LONGEST, metric_bases, telling_name, unique
 from sweep.tracking.notes import cell_note
-from sweep.tracking.tags import NOTE, cell_tags
+from sweep.tracking.tags import NOTE, cell_tags, meaning_tags
 
 FINISHED, FAILED, KILLED, RUNNING = "FINISHED", "FAILED", "KILLED", "RUNNING"
 
@@ -100,7 +100,7 @@ def cell_row(
         status=cell_status(cell, is_over=is_over),
         started_ms=first,
         ended_ms=last,
-        tags={**common, **cell_tags(cell, records), NOTE: note},
+        tags={**common, **meaning_tags(comparison), **cell_tags(cell, records), NOTE: note},
         params=_params(comparison, cell),
         metrics=_metrics(comparison, cell, records),
     )
@@ -145,17 +145,25 @@ def _bare(value: Any) -> str:
 
 
 def _metrics(comparison: Comparison, cell: CellSummary, records: Sequence[RunRecord]) -> dict[str, float]:
-    found: dict[str, float | None] = {f"outcomes/{s.value}": float(cell.outcomes.get(s.value, 0)) for s in Status}
+    """What the cell measured, then how its runs ended, then what happened in its components.
+
+    The order counts: MLflow's parallel coordinates begin with what was logged first, its scatter and contour plots
+    with what sorts first.  Both are the first metric's mean, under a name that needs no explanation.
+    """
+    found: dict[str, float | None] = {}
     for name, base in metric_bases(comparison.metrics).items():
         mean = cell.means.get(name)
         if mean is None:
             continue
+        if name == next(iter(comparison.metrics)):
+            found[telling_name(name, comparison.metrics[name])] = mean.estimate
         found |= {f"{base}/mean": mean.estimate, f"{base}/ci_low": mean.low, f"{base}/ci_high": mean.high}
         contrast = cell.contrast.metrics.get(name) if cell.contrast else None
         if cell.contrast is None:
             found[f"{base}/delta_vs_baseline"] = 0.0
         elif contrast is not None and contrast.difference is not None:
             found[f"{base}/delta_vs_baseline"] = contrast.difference.estimate
+    found |= {f"outcomes/{s.value}": float(cell.outcomes.get(s.value, 0)) for s in Status}
     means = summary_means(records)
     names = unique([*found, *means], LONGEST)
     found |= {names[name]: mean for name, mean in means.items() if name not in found}

@@ -13,7 +13,7 @@ from analysis.source import Sweep
 from sweep.digest import canonical_json, content_id
 from sweep.results import RunRecord, SweepHeader
 from sweep.tracking.names import metric_bases
-from sweep.tracking.notes import experiment_note
+from sweep.tracking.notes import described, experiment_note, headed
 
 NOTE = "mlflow.note.content"
 PARENT = "mlflow.parentRunId"
@@ -30,7 +30,7 @@ def sweep_id(header: SweepHeader) -> str:
 
 def experiment_tags(header: SweepHeader) -> dict[str, str]:
     """What MLflow's pages need to show an experiment without asking what it is."""
-    tags = {NOTE: experiment_note(header.scene), "mlflow.experimentKind": "custom_model_development"}
+    tags = {NOTE: experiment_note(header), "mlflow.experimentKind": "custom_model_development"}
     first = next(iter(metric_bases(header.metrics).values()), None)
     return tags if first is None else {**tags, "mlflow.experiment.primaryMetric.name": f"{first}/mean"}
 
@@ -57,7 +57,15 @@ def common_tags(sweep: Sweep, provenance: Mapping[str, Any]) -> dict[str, str]:
 
 def sweep_tags(comparison: Comparison, note: str) -> dict[str, str]:
     """What the sweep's run alone has."""
-    return {"sweep.headline": as_tag(comparison.headline), "sweep.baseline": as_tag(comparison.baseline), NOTE: note}
+    return {**meaning_tags(comparison), "sweep.headline": as_tag(comparison.headline), NOTE: note}
+
+
+def meaning_tags(comparison: Comparison) -> dict[str, str]:
+    """What the numbers of a sweep and its cells mean: axes and metrics with their units, and the baseline."""
+    axes = (headed(key, comparison.axes[key].unit if key in comparison.axes else "") for key in comparison.swept)
+    metrics = (described(name, info) for name, info in comparison.metrics.items())
+    tags = {"sweep.axes": ", ".join(axes), "sweep.metrics": "; ".join(metrics), "sweep.baseline": comparison.baseline}
+    return {name: as_tag(text) for name, text in tags.items() if text}
 
 
 def cell_tags(cell: CellSummary, records: Sequence[RunRecord]) -> dict[str, str]:

@@ -255,6 +255,8 @@ def test_workers_go_to_the_nodes_that_fit_as_their_cores_allow():
     placement.give_back("a")
     assert placement.take()[1] == "b", "a node that died gets none"
     assert placement.remarks() == ["node c is left out: mujoco 1, here 2"]
+    del ray.cores["c"]
+    assert placement.take()[0]["scheduling_strategy"] == ANYWHERE, "it has left room for one that joins"
 
 
 def test_where_no_node_fits_each_is_told():

@@ -6,10 +6,12 @@ import json
 import posixpath
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sweep.tracking.names import LONGEST, SUFFIX, metric_bases, shorten, unique
+from sweep.results import MetricInfo
+from sweep.tracking.names import GROUPS, LONGEST, SUFFIX, metric_bases, shorten, telling_name, unique
 from sweep.tracking.tags import LONGEST_TAG, seeds_tag, streams_tag
 from tests.analysis.synthetic import cell, receipt, record
 
@@ -38,7 +40,27 @@ def test_metric_bases_leave_room():
     found = metric_bases(["tracking_error_rms", "a_rather_long_name_of_a_metric", "outcomes", "a/b"])
     assert found["tracking_error_rms"] == "tracking_error_rms"
     assert all(len(base + SUFFIX) <= LONGEST and "/" not in base for base in found.values())
-    assert found["outcomes"] != "outcomes"
+    assert not set(GROUPS) & set(metric_bases([*GROUPS, "a"]).values())
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "better", "found"),
+    [
+        ("angle_rms", "rad", "lower", "Lower_is_better/angle_rms_rad"),
+        ("standing", "s", "higher", "Higher_is_better/standing_s"),
+        ("jerk", "m/s^3", "lower", "Lower_is_better/jerk_m_per_s3"),
+        ("peak-force/left", "N m", "lower", "Lower_is_better/peak_force_left_N_m"),
+        ("wins", "", "higher", "Higher_is_better/wins"),
+    ],
+)
+def test_a_name_tells_direction_and_unit(name, unit, better, found):
+    assert telling_name(name, MetricInfo(unit=unit, better=better, window="horizon")) == found
+
+
+def test_a_telling_name_sorts_before_all_others_and_fits():
+    long = telling_name("a_name_that_is_much_too_long_for_plots", MetricInfo(unit="N", better="lower", window="at_end"))
+    assert len(long) <= LONGEST
+    assert all(long < other for other in ("angle_rms/mean", "arm/delivered", "outcomes/ended"))
 
 
 def test_seeds_and_streams_fit_a_tag():
