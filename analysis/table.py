@@ -11,8 +11,8 @@ from analysis.comparison import CellSummary, Comparison, MetricContrast
 from analysis.footnotes import OTHERS, footnotes
 from analysis.format import Scale, bracketed, grouped, plus_minus, scale_for
 from analysis.headline import p_words
-from analysis.heads import axis_heads, cell_names
 from analysis.interval import Interval
+from analysis.labels import Labels
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -84,9 +84,9 @@ def _table(comparison: Comparison, *, ages: bool = False, outcomes: bool = True)
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, header_style="bold", padding=(0, 1, 0, 0))
-    for name, scale in axis_heads(comparison):
-        head = f"{name}\n[{scale.unit}]" if scale.unit else name
-        table.add_column(Text(head), justify="right" if scale.factor else "left")
+    label = Labels(comparison)
+    for key, head in zip(label.axis_keys, label.axis_heads(), strict=True):
+        table.add_column(Text(head.replace(" [", "\n[")), justify="right" if label.axis_scale(key) else "left")
     if outcomes:
         table.add_column("n", justify="right", no_wrap=True)
         table.add_column("outcomes", no_wrap=True)
@@ -129,9 +129,9 @@ def _any_age(comparison: Comparison) -> bool:
 
 
 def _overview_rows(comparison: Comparison) -> list[list[str | Text]]:
-    heads, ages = axis_heads(comparison), _any_age(comparison)
+    label, ages = Labels(comparison), _any_age(comparison)
     return [
-        [*cell_names(comparison, cell, heads), str(cell.n), _outcomes(cell), *([_age(cell)] if ages else [])]
+        [*label.axis_texts(cell), str(cell.n), _outcomes(cell), *([_age(cell)] if ages else [])]
         for cell in comparison.cells
     ]
 
@@ -148,10 +148,10 @@ def _block(comparison: Comparison, metric: str, columns: Sequence[str]) -> Table
     columns = columns if any(cell.contrast for cell in comparison.cells) else columns[:1]
     for name in columns:
         table.add_column(name, no_wrap=True)
-    heads = axis_heads(comparison)
+    label = Labels(comparison)
     for cell in comparison.cells:
         row = _block_row(cell, metric, scale, columns)
-        table.add_row(*cell_names(comparison, cell, heads), *row)
+        table.add_row(*label.axis_texts(cell), *row)
     return table
 
 
@@ -230,10 +230,10 @@ def _quantiles(comparison: Comparison, probability: float) -> Table:
     scales = {metric: _scale(comparison, metric) for metric in comparison.metrics}
     for metric, scale in scales.items():
         table.add_column(Text(f"{metric}\n[{scale.unit}]" if scale.unit else metric))
-    heads = axis_heads(comparison)
+    label = Labels(comparison)
     for cell in comparison.cells:
         found = (_quantile(cell.quantiles.get(metric), scale) for metric, scale in scales.items())
-        table.add_row(*cell_names(comparison, cell, heads), *found)
+        table.add_row(*label.axis_texts(cell), *found)
     return table
 
 

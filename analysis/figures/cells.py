@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from analysis import labels
 from analysis.comparison import CellSummary, Comparison
-from analysis.figures import labels, style
+from analysis.figures import style
 from analysis.format import plain
 
 MOST_LINES = 400

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from analysis import labels
 from analysis.comparison import Comparison
-from analysis.figures import labels, style
+from analysis.figures import style
 from analysis.format import Scale, plain, scale_for
 from analysis.shape import Effect, Factorial
 

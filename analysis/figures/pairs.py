@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from analysis import labels
 from analysis.comparison import CellSummary, Comparison, MetricContrast
 from analysis.estimate import mean_t
-from analysis.figures import labels, style
+from analysis.figures import style
 from analysis.format import Scale
 from analysis.interval import Interval
 

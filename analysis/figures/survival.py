@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from analysis import labels
 from analysis.comparison import Comparison
-from analysis.figures import labels, style
+from analysis.figures import style
 from analysis.survival import Survival
 
 

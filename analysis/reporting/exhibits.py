@@ -10,7 +10,7 @@ import numpy as np
 
 from analysis import figures
 from analysis.comparison import CellSummary, Comparison
-from analysis.figures.labels import Labels, all_completed
+from analysis.labels import Labels, all_completed
 from analysis.reporting import tables
 from analysis.reporting.tables import Table
 from analysis.shape import Plane, curves, factorial, planes

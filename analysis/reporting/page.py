@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.comparison import Comparison
 from analysis.figures import style
-from analysis.figures.labels import Labels, counted, outcome_words
+from analysis.labels import Labels, counted, outcome_words
 from analysis.reporting import sources
 from analysis.reporting.exhibits import Exhibit, Exhibits
 from analysis.reporting.rows import CellRows

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from analysis.comparison import CellSummary, Comparison, MetricContrast
-from analysis.figures.labels import Labels, outcome_parts
 from analysis.format import Scale, plus_minus
+from analysis.labels import Labels, outcome_parts
 from analysis.reporting.tables import MOST_ROWS, difference_words, extremes, percent_words
 
 if TYPE_CHECKING:

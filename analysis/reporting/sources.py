@@ -9,7 +9,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from analysis.comparison import Comparison
-from analysis.figures.labels import Labels
+from analysis.labels import Labels
 from analysis.pairing import PairingReceipt
 from analysis.reporting.tables import Table, table
 from analysis.source import short_git

@@ -9,11 +9,11 @@ from itertools import chain, islice
 from statistics import quantiles
 
 from analysis.comparison import CellSummary, MetricContrast
-from analysis.figures.labels import Labels, outcome_parts
 from analysis.figures.pairs import Pairs
 from analysis.format import MINUS, Scale, bracketed, plus_minus, scale_for
 from analysis.headline import p_words
 from analysis.interval import Interval
+from analysis.labels import Labels, outcome_parts
 from analysis.shape import Curve, Factorial
 from analysis.survival import Survival
 

@@ -7,7 +7,7 @@ import pytest
 
 from analysis import compare, figures
 from analysis.figures import style
-from analysis.figures.labels import Labels, evenly, outcome_words, short
+from analysis.labels import Labels, evenly, outcome_words, short
 from analysis.shape import curves, factorial, planes
 from analysis.source import read
 from analysis.survival import survival

@@ -1,4 +1,4 @@
-"""What stands on figures: names with units people use, and how many runs a figure rests on."""
+"""What stands in tables and on figures: names with units people use, and how many runs something rests on."""
 
 from __future__ import annotations
 
@@ -80,10 +80,14 @@ class Labels:
         parts = [*([cell.sweep] if self.has_two_sweeps else []), *([swept] if swept else [])]
         return ", ".join(parts) or cell.label or "nominal"
 
+    @cached_property
+    def axis_keys(self) -> tuple[str, ...]:
+        """What names a row: the swept axes, ``sweep`` first where there are two; ``cell`` where nothing else does."""
+        return (*(["sweep"] if self.has_two_sweeps else []), *self.comparison.swept) or ("cell",)
+
     def axis_heads(self) -> list[str]:
-        """The heads of columns that name a row: the swept axes, the sweep first where there are two."""
-        keys = [self.axis_title(key) for key in self.comparison.swept]
-        return [*(["sweep"] if self.has_two_sweeps else []), *keys] or ["cell"]
+        """The heads of columns that name a row."""
+        return [self.axis_title(key) for key in self.axis_keys]
 
     def axis_texts(self, cell: CellSummary) -> list[str]:
         """A row's texts under :meth:`axis_heads`."""
@@ -119,7 +123,7 @@ class Labels:
 
 def short(key: str) -> str:
     """An axis by its name, a full path by its last two steps."""
-    return key if len(key) <= 24 else ".".join(key.split(".")[-2:])
+    return key if len(key) <= 16 else ".".join(key.split(".")[-2:])
 
 
 def outcome_parts(cell: CellSummary) -> dict[str, int]:
