@@ -1,6 +1,7 @@
 # make sweep   set everything up and run the main job; ARGS="..." for another one
 # make test    set everything up and run the tests
 # make soak    a sweep under a hundred kills; SOAK_SEED=, SOAK_KILLS= and SOAK_RUNS= change which, how many, in how much
+# make pictures  run what README shows, and make its pictures and its table anew
 PYTHON ?= python3
 VENV   ?= .venv
 ARGS   ?= +latency=0.002,0.005

@@ -188,7 +188,7 @@ class Comparison:
 
     @property
     def headline(self) -> str:
-        """The clearest finding in one sentence."""
+        """The main finding in one sentence."""
         from analysis.headline import headline
 
         return headline(self)

@@ -1,4 +1,4 @@
-"""The clearest finding of a comparison, in one sentence that claims no more than was seen."""
+"""The main finding of a comparison, in one sentence that claims no more than was seen."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OVER = "over these seeds"
 
 
 def headline(comparison: Comparison) -> str:
-    """Outcomes first: where they differ, that is the finding; else the clearest paired difference, or its absence."""
+    """Outcomes first: where they differ, that is the finding; else the largest clear paired difference, or its absence."""
     contrasts = [(cell, cell.contrast) for cell in comparison.cells if cell.contrast is not None]
     if not comparison.cells:
         return "Nothing to compare."
@@ -36,7 +36,7 @@ def headline(comparison: Comparison) -> str:
         return f"No pair of runs has values to compare: {_outcomes(comparison.cells)} in all."
     if all(found.difference is not None and _nothing(found.difference) for _, _, found in measured):
         return f"Every metric is the same in all cells, to the last bit, {OVER}: does the parameter reach the model?"
-    return _difference_sentence(comparison, *max(measured, key=_clearness))
+    return _difference_sentence(comparison, *max(measured, key=_weight))
 
 
 def _nothing(difference: Interval) -> bool:
@@ -95,10 +95,14 @@ def p_words(p: float) -> str:
     return "p = 1" if p > 0.995 else f"p = {p:.2g}" if p >= 0.001 else "p < 0.001"
 
 
-def _clearness(candidate: tuple[str, Contrast, MetricContrast]) -> tuple[bool, int, float]:
-    """A difference clear of 0 first, then the one with the fewest causes, then the one furthest from 0."""
+def _weight(candidate: tuple[str, Contrast, MetricContrast]) -> tuple[bool, int, float, float]:
+    """A difference clear of 0 first, then the fewest causes, then the largest relative change, then the clearest.
+
+    A difference that is not clear of 0 has no size to speak of.
+    """
     _, contrast, found = candidate
-    return found.clear, -contrast.causes, clearness(found)
+    size = abs(found.percent.estimate) if found.clear and found.percent is not None else 0.0
+    return found.clear, -contrast.causes, size, clearness(found)
 
 
 def _difference_sentence(comparison: Comparison, metric: str, contrast: Contrast, found: MetricContrast) -> str:

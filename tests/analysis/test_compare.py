@@ -64,6 +64,15 @@ def test_a_known_effect_is_found(tmp_path):
     assert "16 completed" in text(found)
 
 
+def test_the_headline_is_the_largest_clear_change_not_the_one_with_the_narrowest_interval(tmp_path):
+    def make(place, seed):
+        factor = {0.002: 1.0, 0.005: 1.01, 0.008: 1.5 + 0.02 * (seed % 5)}[place.values["latency"]]
+        return record(place, seed, metrics={METRIC: factor * (1 + 0.01 * seed), "effort_rms": 1.0 + factor**0.01})
+
+    found = compare(build(tmp_path / "s", latencies(0.002, 0.005, 0.008), make=make), recompute=recompute)
+    assert found.headline.startswith("+6 ms latency raises tracking_error_rms by 54 %")
+
+
 def test_no_survivorship(tmp_path):
     """Latency makes the hard seeds fall: the survivors look better, and the table must not say so in percent."""
     hardness = {s: effects(TWO[0].values, s)[METRIC] for s in range(16)}
