@@ -70,7 +70,7 @@ def test_the_headline_is_the_largest_clear_change_not_the_one_with_the_narrowest
         return record(place, seed, metrics={METRIC: factor * (1 + 0.01 * seed), "effort_rms": 1.0 + factor**0.01})
 
     found = compare(build(tmp_path / "s", latencies(0.002, 0.005, 0.008), make=make), recompute=recompute)
-    assert found.headline.startswith("+6 ms latency raises tracking_error_rms by 54 %")
+    assert found.headline.startswith("+6 ms latency raises tracking_error_rms by 53.8 %")
 
 
 def test_no_survivorship(tmp_path):
