@@ -16,7 +16,7 @@ sweep: $(VENV)/.runs
 	$(BIN)/python -m sweep $(ARGS)
 
 test: $(VENV)/.tests
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 lint: $(VENV)/.tests
 	$(BIN)/ruff format --check .

@@ -14,7 +14,7 @@ OVER = "over these seeds"
 
 
 def headline(comparison: Comparison) -> str:
-    """Outcomes first: where they differ, that is the finding; else the largest clear paired difference, or its absence."""
+    """Outcomes first: where they differ, that is it; else the largest clear paired difference, or its absence."""
     contrasts = [(cell, cell.contrast) for cell in comparison.cells if cell.contrast is not None]
     if not comparison.cells:
         return "Nothing to compare."

@@ -13,6 +13,7 @@ from sweep.execution.executor import Executor, InlineExecutor, cores
 from sweep.execution.ray_executor import RayExecutor
 from sweep.execution.run_files import RunFiles
 from sweep.execution.shards import ShardQueue
+from sweep.execution.words import counted
 from sweep.results import RunRecord
 
 RAY_WORTH_S = 20.0
@@ -75,7 +76,7 @@ class AutoExecutor:
         """See :meth:`sweep.execution.executor.Executor.execute`."""
         if queue.suspects:
             self._inline.takes_suspects = False
-            self._hand_over(f"ray: {queue.suspects} runs may kill the process that they run in")
+            self._hand_over(f"ray: {counted(queue.suspects, 'run')} may kill the process they run in")
         for records in self._inline.execute(queue, files):
             yield records
             self._decide(queue)
@@ -84,7 +85,8 @@ class AutoExecutor:
         if self._ray is not None and len(queue) and not self._stopped:
             yield from self._ray.execute(queue, files)
         elif queue.suspects and not self._stopped:
-            raise ExecutorError(f"{queue.suspects} runs that killed their process need a worker of Ray: {self.reason}")
+            left = counted(queue.suspects, "run")
+            raise ExecutorError(f"{left} may kill the process they run in and wait for a worker of Ray: {self.reason}.")
 
     def stop(self) -> None:
         """See :meth:`sweep.execution.executor.Executor.stop`."""

@@ -239,7 +239,7 @@ def test_a_run_that_kills_the_driver_is_lost_after_its_attempts_and_auto_takes_i
 
     code, _, err = command(here, *words)
     assert code == 1, err
-    assert "ray: 1 runs may kill the process that they run in" in err
+    assert "ray: 1 run may kill the process they run in" in err
     again = Seen(here / "crash")
     assert again.of(SEGFAULT).attempt == 4
     assert again.endings(SEGFAULT)[-1] is Ending.DIED

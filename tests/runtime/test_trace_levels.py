@@ -15,7 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sweep.digest import canonical_json
-from sweep.runtime import InstanceBatch, SimulationInstance, trace_file, trace_recorder
+from sweep.runtime import InstanceBatch, SimulationInstance
+from sweep.runtime.tracing import file as trace_file
+from sweep.runtime.tracing import recorder as trace_recorder
 from sweep.runtime.tracing.file import SCHEMA, TraceTables, parquet_bytes
 from tests.runtime.scenes import bits, cart, plan_of
 
