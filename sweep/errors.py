@@ -32,17 +32,20 @@ class InvalidInputError(SweepError, ValueError):
 
     Attributes:
         problems: what is wrong, in the order of the document.
+        advice: a line about all of them, for example what to type instead.
     """
 
-    def __init__(self, subject: str, problems: Iterable[Problem]) -> None:
+    def __init__(self, subject: str, problems: Iterable[Problem], advice: str = "") -> None:
         self.subject = subject
         self.problems = tuple(problems)
+        self.advice = advice
         count = len(self.problems)
         head = f"{subject}: " + ("1 problem" if count == 1 else f"{count} problems")
-        super().__init__("\n".join([head, *(f"  {problem}" for problem in self.problems)]))
+        last = [f"  {advice}"] if advice else []
+        super().__init__("\n".join([head, *(f"  {problem}" for problem in self.problems), *last]))
 
-    def __reduce__(self) -> tuple[type[InvalidInputError], tuple[str, tuple[Problem, ...]]]:
-        return type(self), (self.subject, self.problems)
+    def __reduce__(self) -> tuple[type[InvalidInputError], tuple[str, tuple[Problem, ...], str]]:
+        return type(self), (self.subject, self.problems, self.advice)
 
 
 class GridError(InvalidInputError):
@@ -128,6 +131,13 @@ class LedgerError(SweepError):
 
 class StoppedError(SweepError):
     """A sweep that had begun could not go on; what finished is in its ledger."""
+
+
+class InterruptedSweepError(KeyboardInterrupt):
+    """Ctrl-C, or a scheduler's signal, ended a sweep in good order; what finished is in its ledger.
+
+    A KeyboardInterrupt, so that a script does not go on as if it had all it asked for.
+    """
 
 
 class ChangedError(LedgerError):

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING
 
 from sweep.config.load import load_spec
 from sweep.design.spec import SweepSpec
+from sweep.errors import InterruptedSweepError
+from sweep.execution.auto import cluster_address
 from sweep.execution.canary import examine
 from sweep.execution.collect import Collection
 from sweep.execution.findings import Findings
 from sweep.execution.folder import SweepFolder
 from sweep.execution.planning import PlannedSweep, plan_sweep
 from sweep.execution.progress import CollectReport, Progress
+from sweep.execution.ray_address import check_address
 from sweep.results import Ledger, RunRecord
 from sweep.runtime.noise import receipt_digest
 from sweep.tracking.destination import Destination
@@ -30,9 +33,9 @@ if TYPE_CHECKING:
 class SweepRun:
     """A sweep that runs while you iterate over it, or to its end with :meth:`finish`.
 
-    An iteration gives the record of each run as soon as it is committed, in the order in which runs finish; runs that
-    were known before are not among them.  Leaving the loop leaves the rest for later: another loop goes on, and so
-    does :meth:`finish`, while :meth:`close` leaves it to another session.
+    An iteration gives the record of every run asked for, once: first of those that need not run again, then of each run
+    as soon as it is committed, in the order in which they finish.  Leaving the loop leaves the rest for later: another
+    loop goes on, and so does :meth:`finish`, while :meth:`close` leaves it to another session.
 
     >>> for record in run_sweep("+latency=0.002,0.005"):
     ...     print(record.seed, record.metrics)
@@ -50,7 +53,9 @@ class SweepRun:
 
     Raises:
         InvalidInputError: the canary found what was asked wrong, or another sweep has this name; nothing was written.
+        ExecutorError: nobody listens at the cluster's address; nothing was written.
         LedgerError: the folder cannot be written.
+        InterruptedSweepError: from an iteration or :meth:`finish`, Ctrl-C ended it; what finished is committed.
     """
 
     def __init__(
@@ -60,21 +65,42 @@ class SweepRun:
         self._on_progress = on_progress
         seen = examine(planned) if spec.canary else Findings()
         self.planned = (Findings.known(SweepFolder.of(planned, spec)) | seen).applied(planned)
+        if address := cluster_address(spec.executor):
+            check_address(address)
         folder = SweepFolder.prepare(self.planned, spec)
         self.folder = folder.path
         self.syncer: SyncerProcess | None = None
         self._collection = Collection(self.planned, folder, spec, self._hear)
         self._records: deque[RunRecord] = deque()
+        self._to_run: frozenset[str] = frozenset()
         self._is_asked = False
 
     def __iter__(self) -> SweepRun:
         return self
 
     def __next__(self) -> RunRecord:
-        self._is_asked = True
+        if not self._is_asked:
+            self._is_asked = True
+            first = next(self._collection, [])
+            self._records.extend(record for record in self.records() if record.run_id not in self._to_run)
+            self._records.extend(first)
         while not self._records:
-            self._records.extend(next(self._collection))
+            self._records.extend(self._next_shard())
         return self._records.popleft()
+
+    def _next_shard(self) -> list[RunRecord]:
+        try:
+            return next(self._collection)
+        except StopIteration:
+            self._raise_if_interrupted()
+            raise
+
+    def _raise_if_interrupted(self) -> None:
+        report = self.report
+        if report.interrupted:
+            raise InterruptedSweepError(
+                f"{report.total - report.pending} of {report.total} runs are committed; the same words run the others"
+            )
 
     def __repr__(self) -> str:
         hint = "" if self._is_asked else "; iterate over it, or finish() it"
@@ -82,7 +108,8 @@ class SweepRun:
 
     def __del__(self) -> None:
         if not getattr(self, "_is_asked", True):
-            warnings.warn(f"{self!r} was never run", RuntimeWarning, stacklevel=2, source=self)
+            # Whoever happens to be at work when it is found says nothing.
+            warnings.warn_explicit(f"{self!r} was never run", RuntimeWarning, "run_sweep", 0)
 
     def finish(self) -> SweepRun:
         """Run what is left; returns when the last run is committed.
@@ -95,6 +122,7 @@ class SweepRun:
         self._is_asked = True
         self._records.clear()
         self._collection.finish()
+        self._raise_if_interrupted()
         return self
 
     def close(self) -> None:
@@ -122,10 +150,11 @@ class SweepRun:
         return compare_cells(read(self.folder).only(cells, seeds), baseline, recompute=recompute)
 
     def frame(self) -> pandas.DataFrame:
-        """A row per run of the sweep's folder that has a record, earlier sessions included."""
+        """A row per run asked for that has a record; ``analysis.load(folder)`` has all that ever ran there."""
         from analysis import load
 
-        return load(self.folder)
+        frame = load(self.folder)
+        return frame[frame.run_id.isin({run.run_id for run in self.planned.runs})].reset_index(drop=True)
 
     def records(self) -> list[RunRecord]:
         """The records there are of the runs asked for, in the plan's order."""
@@ -135,6 +164,8 @@ class SweepRun:
         return [found[run_id] for run_id in asked if run_id in found]
 
     def _hear(self, progress: Progress) -> None:
+        if progress.work is not None:
+            self._to_run = frozenset(run.run_id for run in progress.work.runs)
         # The first event comes once the driver's session is open, which is what a syncer follows.
         if self._destination is not None and self.syncer is None:
             self.syncer = start_syncer(self.folder, self._destination)

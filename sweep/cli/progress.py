@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -30,7 +31,7 @@ TABLE_EVERY_S = 2.0
 HEADLINE_EVERY_S = 30.0
 """Between two looks at the results so far, on a terminal and elsewhere [s] ..."""
 
-TABLE_SHARE = 0.02
+TABLE_SHARE = 0.05
 """... and the most of the time that goes into them."""
 
 _TOLD = 10
@@ -71,6 +72,8 @@ class ProgressDisplay:
 
     def __exit__(self, *_: object) -> None:
         if self._live is not None:
+            # What is taller than the terminal could not be taken away again.
+            self._live.update(self._bar, refresh=True)
             self._live.stop()
 
     def refresh_with(self, compare: Callable[[], Comparison]) -> None:
@@ -146,7 +149,7 @@ def failure_lines(groups: Sequence[FailureGroup], folder: str) -> list[str]:
     """All failures by cause, with the command that repeats one of each."""
     lines = [f"{counted(sum(group.count for group in groups), 'run')} failed:"]
     for group in groups[:_TOLD]:
-        lines += [f"  {group.count} × {group}", f"      python -m sweep {repeating(group, folder)}"]
+        lines += [f"  {group.count} × {group}", f"      {repeating(group, folder)}"]
     if len(groups) > _TOLD:
         lines.append(f"  and {len(groups) - _TOLD} further causes: python -m sweep status {folder}")
     return lines
@@ -155,8 +158,9 @@ def failure_lines(groups: Sequence[FailureGroup], folder: str) -> list[str]:
 def repeating(group: FailureGroup, folder: str, capsule: str | None = None) -> str:
     """What to type to have one of some failures again; a replay of what takes too long would take as long."""
     if group.outcome.status is Status.TIMED_OUT:
-        return f"resume {folder} executor.timeout_s=SECONDS"
-    return f"open {capsule}" if capsule else f"replay {group.run_id[:8]} --dir {folder}"
+        *_, enough = re.findall(r"executor\.timeout_s=\S+", group.outcome.message) or ["executor.timeout_s=SECONDS"]
+        return f"python -m sweep resume {folder} {enough}"
+    return "python -m sweep " + (f"open {capsule}" if capsule else f"replay {group.run_id[:8]} --dir {folder}")
 
 
 def explained(work: Work, eta_s: float | None) -> list[str]:

@@ -66,7 +66,7 @@ def status_lines(document: dict[str, Any]) -> list[str]:
     ]
     for cause in document["causes"]:
         lines.append(f"  {cause['count']} × {cause['told']}")
-        lines.append(f"      python -m sweep {cause['command']}")
+        lines.append(f"      {cause['command']}")
     if document["state"] == "interrupted":
         lines.append(f"go on with it: python -m sweep resume {document['folder']}")
     return [*lines, *document["remarks"]]

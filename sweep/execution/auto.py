@@ -31,11 +31,16 @@ def choose(spec: ExecutorSpec) -> Executor:
     """
     if spec.kind == "inline":
         return InlineExecutor(spec.workers, timeout_s=spec.timeout_s)
-    address = spec.address or os.environ.get("RAY_ADDRESS")
+    address = cluster_address(spec)
     if spec.kind == "ray" or address:
         reason = f"ray: {f'cluster at {address}' if address else 'as asked'}"
         return RayExecutor(spec.workers, address, reason=reason, timeout_s=spec.timeout_s)
     return AutoExecutor(spec.workers, timeout_s=spec.timeout_s)
+
+
+def cluster_address(spec: ExecutorSpec) -> str | None:
+    """The existing cluster that was asked for, if one was."""
+    return None if spec.kind == "inline" else spec.address or os.environ.get("RAY_ADDRESS")
 
 
 class AutoExecutor:

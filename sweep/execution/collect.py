@@ -88,8 +88,9 @@ class Collection:
         return self._session.report()
 
     def _interrupt(self) -> None:
-        if self._session is not None:
-            self._session.interrupt()
+        if self._session is None:
+            raise KeyboardInterrupt
+        self._session.interrupt()
 
     def _collected(self) -> Generator[list[RunRecord]]:
         planned = self._planned

@@ -13,7 +13,8 @@ from sweep.cli import progress
 from sweep.cli.progress import ProgressDisplay
 from sweep.design import ExecutorSpec
 from sweep.design.spec import TrackingSpec
-from sweep.errors import InvalidInputError, SweepError
+from sweep.errors import ExecutorError, InterruptedSweepError, InvalidInputError, SweepError
+from sweep.execution import collect
 from sweep.execution.planning import plan_sweep
 from sweep.results import Ledger
 from sweep.run import SweepRun
@@ -70,6 +71,41 @@ def test_between_two_records_ctrl_c_is_the_callers(running):
     with pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)
     assert running.finish().report.pending == 0
+
+
+def test_known_records_come_first_and_every_run_once(running, scene):
+    known = [next(running), next(running)]
+    running.close()
+    spec = scene.spec(seeds=range(6), executor=INLINE, tracking=TrackingSpec(enabled=False))
+    again = SweepRun(plan_sweep(spec), spec)
+    found = list(again)
+    assert found[: len(known)] == known
+    assert sorted(record.run_id for record in found) == sorted(run.run_id for run in again.planned.runs)
+    third = SweepRun(plan_sweep(spec), spec)
+    assert list(third) == third.records()
+    assert third.report.ran == 0
+
+
+@pytest.mark.parametrize("way", ["loop", "finish"])
+def test_ctrl_c_at_work_lets_runs_finish_and_then_ends_the_script(running, way, monkeypatch):
+    work, calls = collect.Ledger.append, []
+
+    def append(ledger, records):
+        calls.append(signal.raise_signal(signal.SIGINT) if len(calls) == 2 else None)
+        return work(ledger, records)
+
+    monkeypatch.setattr(collect.Ledger, "append", append)
+    with pytest.raises(InterruptedSweepError, match=r"3 of 12 runs are committed"):
+        list(running) if way == "loop" else running.finish()
+    assert len(running.records()) == 3
+    assert issubclass(InterruptedSweepError, KeyboardInterrupt)
+
+
+def test_a_cluster_where_nobody_listens_is_refused_before_anything_is_written(scene):
+    spec = scene.spec(executor=ExecutorSpec(kind="ray", address="127.0.0.1:1"))
+    with pytest.raises(ExecutorError, match="nothing listens on port 1"):
+        SweepRun(plan_sweep(spec), spec)
+    assert not scene.output.exists()
 
 
 def test_what_was_left_can_be_gone_on_with_by_another(running):
