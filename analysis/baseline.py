@@ -27,6 +27,8 @@ def choose_baseline(sweep: Sweep, asked: str | Sequence[str] | None = None) -> C
     """
     if asked is not None:
         words = [asked] if isinstance(asked, str) else list(asked)
+        if not any(word.strip() for word in words):
+            raise _problem("is empty; it takes a cell's id, its label, or AXIS=VALUE")
         return _called(sweep, " ".join(words)) or _valued(sweep, words)
     by_id = {cell.cell_id: cell for cell in sweep.cells}
     if sweep.header.baseline in by_id:
@@ -62,7 +64,8 @@ def _valued(sweep: Sweep, words: Sequence[str]) -> CellRow:
         cell for cell in sweep.cells if all(_is(sweep, key, cell.values.get(key), text) for key, text in wanted.items())
     ]
     if not fitting:
-        raise _refusal(sweep, " ".join(words))
+        there = "; ".join(f"{key} has {_values_of(sweep, key)}" for key in wanted)
+        raise _problem(f"no cell is called {' '.join(words)!r}; {there}")
     return max(fitting, key=lambda cell: (_nominals(sweep, cell), -cell.ordinal))
 
 
@@ -72,11 +75,23 @@ def _is(sweep: Sweep, key: str, value: Any, text: str) -> bool:
     return plain(value).replace(" ", "") == text or str(value) == text
 
 
+def _values_of(sweep: Sweep, key: str) -> str:
+    """The values that cells have, in the unit that a bare number is read in."""
+    values = {repr(value): value for value in (cell.values.get(key) for cell in sweep.cells)}
+    numbers = sorted(value for value in values.values() if is_number(value))
+    texts = [plain(value) for value in (numbers if len(numbers) == len(values) else values.values())]
+    unit = sweep.header.axes[key].unit if key in sweep.header.axes else ""
+    more = f" and {len(texts) - LISTED} more" if len(texts) > LISTED else ""
+    return " ".join(filter(None, (", ".join(texts[:LISTED]), unit))) + more
+
+
+def _problem(text: str) -> InvalidInputError:
+    return InvalidInputError("comparison", [Problem("--baseline", text)])
+
+
 def _refusal(sweep: Sweep, asked: str) -> InvalidInputError:
     labels = [cell.label for cell in sweep.cells]
     several = [cell for cell in sweep.cells if cell.cell_id.startswith(asked)]
     what = f"{len(several)} cells begin with {asked!r}" if len(several) > 1 else f"no cell is called {asked!r}"
     more = f" and {len(labels) - LISTED} more" if len(labels) > LISTED else ""
-    return InvalidInputError(
-        "comparison", [Problem("--baseline", f"{what}{did_you_mean(asked, labels[:LISTED])}{more}")]
-    )
+    return _problem(f"{what}{did_you_mean(asked, labels[:LISTED])}{more}")

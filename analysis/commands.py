@@ -44,10 +44,14 @@ def check_folders(verb: str, folder: str, other: str | None, baseline: Sequence[
     """Refuse what cannot be asked of two sweeps.
 
     Raises:
-        InvalidInputError: a baseline cell with two sweeps, or the same sweep twice.
+        InvalidInputError: a second word that is no place, a baseline cell with two sweeps, or the same sweep twice.
     """
     if other is None:
         return
+    if Path(folder).exists() and not Path(other).exists():
+        text = "does not exist; a second word is another sweep's folder, that is compared with the first"
+        hint = f" (a cell is --baseline {other})" if "=" in other else ""
+        raise InvalidInputError(verb, [Problem(other, text + hint)])
     if baseline:
         raise InvalidInputError(verb, [Problem("--baseline", "goes with one sweep: the first of two is the baseline")])
     if Path(folder).resolve() == Path(other).resolve():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from analysis.interval import Interval
 from analysis.pairing import PairingReceipt, StreamCheck
-from sweep.results import AxisInfo, MetricInfo
+from sweep.results import AxisInfo, MetricInfo, Status
 from sweep.results.header import Better
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ class Comparison:
 
 def _flat(cell: CellSummary) -> dict[str, Any]:
     row: dict[str, Any] = {"sweep": cell.sweep, "cell_id": cell.cell_id, **cell.values, "n": cell.n}
-    row |= {f"outcomes/{status}": count for status, count in cell.outcomes.items()}
+    row |= {f"outcomes/{status}": cell.outcomes.get(status, 0) for status in Status}
     row |= {f"{controller}/age_at_use_s": age for controller, age in cell.age_at_use_s.items()}
     for name, mean in cell.means.items():
         row |= _limits(f"{name}/mean", f"{name}/ci", mean) | {f"{name}/n": mean.n if mean else 0}

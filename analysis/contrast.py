@@ -81,19 +81,23 @@ def compare_cells(
 def compare_sweeps(
     a: Sweep, b: Sweep, *, recompute: Recompute | None = None, extras: Extras | None = None
 ) -> Comparison:
-    """The cells of ``b`` against the same cells of ``a``, paired by (cell_id, seed); what does not match is noted.
+    """The cells of ``b`` against the same cells of ``a``, paired by cell and seed; what does not match is noted.
+
+    Where the two share no cell because an axis that neither swept has another nominal value, cells are the same whose
+    other values are, and the change of that axis is said; see :func:`analysis.matching.matched`.
 
     Raises:
         InvalidInputError: the two share no cell.
     """
     extras = extras or Extras()
     names = names_of(a, b)
-    places = matched(a, b, names)
+    matching = matched(a, b, names)
+    places, step = matching.places, f" ({matching.change})" if matching.change else ""
     matches = [
         Match(
             base=i,
             other=j,
-            change=f"{names[1]} instead of {names[0]}" + (f" at {a.cells[i].label}" if len(places) > 1 else ""),
+            change=f"{names[1]} instead of {names[0]}{step}" + (f" at {a.cells[i].label}" if len(places) > 1 else ""),
         )
         for i, j in places
     ]
@@ -110,7 +114,7 @@ def compare_sweeps(
         metrics={n: m for n, m in a.header.metrics.items() if n in b.header.metrics},
         baseline="",
         cells=tuple(rows),
-        notes=(*notes_of_two(a, b, names), *notes(rows, extras)),
+        notes=(*notes_of_two(a, b, names, matching), *notes(rows, extras)),
         made_with=tuple(f"{name}: {sweep.made_with}" for name, sweep in zip(names, (a, b), strict=True)),
         quantile=extras.quantile,
     )

@@ -44,7 +44,7 @@ def _differences(
             f"{OTHERS} Among seeds where both have a value. Failures are in the outcomes, and in the rank test, which "
             "takes every pair and counts a failure as the worst value; where the two disagree, Δ is withheld."
         )
-    worth = [f.receipt for f in found if f.receipt.worth is not None and not f.receipt.hurts]
-    if worth:
+    worth = [f.receipt for f in found if f.receipt.worth is not None]
+    if worth and not any(receipt.hurts for receipt in worth):  # where pairing hurts, a note says so
         least = min(worth, key=lambda receipt: receipt.worth or 0)
         yield f"Pairing: {least.at_least} per cell."

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
-from analysis.estimate import Interval
+from analysis.interval import Interval
 
 PREFIXES = {9: "G", 6: "M", 3: "k", 0: "", -3: "m", -6: "µ", -9: "n"}
 PREFIXABLE = re.compile(r"^(s|m|rad|N|J|W|V|A|Hz|Pa)(?![\w^²³*])")
@@ -90,10 +90,12 @@ def bracketed(value: Interval | None, factor: float, suffix: str = "") -> str:
     if value is None:
         return "no pair"
     half = value.half_width
-    places = decimals(half / factor if half else None, value.estimate / factor)
+    if value.low is None or value.high is None or half is None or value.is_constant:
+        text = number(value.estimate / factor, decimals(None, value.estimate / factor), sign=True)
+        # Nothing bounds the digits: trailing zeros would claim some that nobody measured.
+        return (text.rstrip("0").rstrip(".") if "." in text else text) + suffix
+    places = decimals(half / factor, value.estimate / factor)
     text = number(value.estimate / factor, places, sign=True) + suffix
-    if value.low is None or value.high is None or not half:
-        return text
     return f"{text} [{number(value.low / factor, places)}, {number(value.high / factor, places)}]"
 
 

@@ -30,6 +30,11 @@ class Interval:
         """Half of the interval's width; None without an interval."""
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether it rests on several values that are all equal, but for rounding."""
+        return self.half_width is not None and self.half_width <= ROUNDING * abs(self.estimate)
+
     def excludes(self, value: float) -> bool:
         """Whether the interval exists and does not hold ``value``."""
         return self.low is not None and self.high is not None and not self.low <= value <= self.high

@@ -56,7 +56,10 @@ def _pairing(rows: Sequence[CellSummary]) -> Iterator[str]:
 
 def _weak(rows: Sequence[CellSummary]) -> Iterator[str]:
     seeds = max((row.planned for row in rows), default=0)
-    if 1 < seeds < FEW:
+    means = [mean for row in rows for mean in row.means.values() if mean is not None and mean.n > 1]
+    if means and all(mean.is_constant for mean in means):
+        yield "seeds make no difference here: all runs of a cell give the same values"
+    elif means and seeds < FEW:
         yield f"{seeds} seeds are few: these intervals rest on values being roughly normal"
 
 

@@ -15,6 +15,9 @@ from sweep.results import StreamReceipt
 Recompute = Callable[[str, int, int, int], str]
 """``recompute(key, first, count, width) -> digest`` of those raw words; the runtime's generator, wired by the cli."""
 
+MOST_WORTH = 100_000
+"""Independent runs that are counted one by one; what is left of the noise beyond them is mostly rounding."""
+
 Pair = tuple[int, str, str]
 """A seed, and the receipts of its two runs as JSON text."""
 
@@ -137,7 +140,7 @@ class PairingReceipt:
             return ""
         if self.hurts:
             return f"pairing did not help: {self.pairs} pairs were worth {self.worth} independent runs"
-        return f"{self.pairs} pairs were worth {self._worth}"
+        return f"{self.pairs} pairs were worth {'more than ' if self.worth > MOST_WORTH else ''}{self._worth}"
 
     @property
     def at_least(self) -> str:
@@ -147,7 +150,7 @@ class PairingReceipt:
     @property
     def _worth(self) -> str:
         worth = self.worth or 0
-        return f"{grouped(min(worth, 100_000))} independent runs"
+        return f"{grouped(min(worth, MOST_WORTH))} independent runs"
 
 
 def pairing_receipts(moments: PairedMoments) -> list[PairingReceipt]:

@@ -7,11 +7,13 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from analysis.format import is_number
 from analysis.runs import Floats, Records, Runs, read_runs
 from sweep.results import CellRow, Ledger, RunRecord, SweepHeader
 
@@ -22,7 +24,8 @@ class Sweep:
 
     Attributes:
         header: what the sweep is.
-        cells: its cells, in the design's order.
+        cells: its cells: those of a complete grid of numbers by their values, however it was extended; others in the
+            design's order.
         seeds: cell_id to the seeds planned.
         runs: the runs that have a record, as columns.
         began_ms: when the last driver session began [ms since 1970]; None before the first.
@@ -102,7 +105,7 @@ def read(place: Path | str) -> Sweep:
         LedgerError: there is no readable ledger.
     """
     with Ledger.open(place, read_only=True) as ledger, _collector_paused():
-        cells, session = tuple(ledger.cells()), ledger.session()
+        cells, session = _in_order(ledger.header, tuple(ledger.cells())), ledger.session()
         seeds, runs = read_runs(ledger, cells)
         sweep = Sweep(
             header=ledger.header,
@@ -115,6 +118,24 @@ def read(place: Path | str) -> Sweep:
     # A cell that a full path was not swept in has the base manifest's value there.
     nominal = {key: plain_value(sweep.nominal(key)) for key in sweep.keys}
     return replace(sweep, cells=tuple(replace(cell, values={**nominal, **cell.values}) for cell in sweep.cells))
+
+
+def _in_order(header: SweepHeader, cells: tuple[CellRow, ...]) -> tuple[CellRow, ...]:
+    """Cells of a complete grid of numbers by their values, nested as the design has them; any others as they are.
+
+    A grid that was extended has its cells in the order of their first run, which is no order for a reader.  An explicit
+    list is in the order that somebody chose.
+    """
+    keys = dict.fromkeys(key for cell in cells for key in cell.values)
+    columns = {key: [repr(cell.values.get(key)) for cell in cells] for key in keys}
+    levels = {key: count for key, column in columns.items() if (count := len(set(column))) > 1}
+    is_numeric = all(is_number(cell.values.get(key)) for key in levels for cell in cells)
+    is_listed = "design=list" in str(header.provenance.get("command", ""))
+    if prod(levels.values()) != len(cells) or not is_numeric or is_listed:
+        return cells
+    first_change = {key: [value != columns[key][0] for value in columns[key]].index(True) for key in levels}
+    nested = sorted(levels, key=lambda key: -first_change[key])  # what changes last is outermost
+    return tuple(sorted(cells, key=lambda cell: [cell.values[key] for key in nested]))
 
 
 @contextmanager

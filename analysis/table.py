@@ -145,7 +145,11 @@ def _block(comparison: Comparison, metric: str, columns: Sequence[str]) -> Table
     better = comparison.metrics[metric].better
     table.title = Text.assemble((scale.head(metric), "bold"), (f", {better} is better", "dim"))
     table.title_justify = "left"
-    columns = columns if any(cell.contrast for cell in comparison.cells) else columns[:1]
+    contrasts = [cell.contrast.metrics.get(metric) for cell in comparison.cells if cell.contrast]
+    if not contrasts:
+        columns = columns[:1]
+    elif not any(found is not None and (found.percent or found.rank_p is not None) for found in contrasts):
+        columns = _NARROW  # nothing would stand in a column of percentages
     for name in columns:
         table.add_column(name, no_wrap=True)
     label = Labels(comparison)
@@ -168,7 +172,7 @@ def _block_row(cell: CellSummary, metric: str, scale: Scale, columns: Sequence[s
     percent = bracketed(found.percent, 1.0, "" if columns is _WIDE else " %") if found.percent else _instead(found)
     texts: dict[str, str | Text] = {
         "mean": mean,
-        "Δ": Text(f"{delta}\n  {percent}" if columns is _NARROW else delta, style=style),
+        "Δ": Text(f"{delta}\n  {percent}" if columns is _NARROW and percent else delta, style=style),
         "Δ %": Text(percent or delta, style=style if found.percent else "dim"),
         "pairs": f"{found.pairs_used}/{found.pairs_total}" if found.pairs_total else "unpaired",
     }
@@ -215,7 +219,7 @@ def _delta(found: MetricContrast, scale: Scale) -> str:
 def _instead(found: MetricContrast) -> str:
     """What stands where there is no percentage: the rank test over all pairs, if outcomes differ."""
     if found.rank_p is None:
-        return "withheld" if found.difference is not None else ""
+        return "withheld" if found.difference is not None and found.pairs_total else ""
     lean = "equal" if found.is_worse is None else "worse" if found.is_worse else "better"
     return f"rank: {lean}, {p_words(found.rank_p)}"
 

@@ -36,7 +36,8 @@ def export(
         a: a sweep folder or a ledger file.
         b: another one; its cells are then compared with those of ``a``.
         baseline: which cell others are compared with; see :func:`analysis.baseline.choose_baseline`.
-        to: the folder to write, ``tables`` in the (last) sweep's folder by default; it is made if need be.
+        to: the folder to write, made if need be; ``tables`` in the sweep's folder by default (with two sweeps, in the
+            folder of ``b``, with the name of ``a`` in its own).
         recompute: proves runs of different length paired; see :func:`analysis.contrast.compare`.
 
     Returns:
@@ -52,7 +53,8 @@ def export(
     else:
         comparison = compare_sweeps(*sweeps, recompute=recompute)
     last = Path(b or a)
-    folder = Path(to) if to is not None else (last if last.is_dir() else last.parent) / FOLDER
+    name = FOLDER if b is None else f"{FOLDER}-against-{sweeps[0].header.name}"
+    folder = Path(to) if to is not None else (last if last.is_dir() else last.parent) / name
     tables = {"runs": runs_table(sweeps), "cells": cells_table(comparison), "contrasts": contrasts_table(comparison)}
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,12 +1,15 @@
 """The command line: verbs, options, positionals, and advice for what is mistyped."""
 
+import pickle
+import re
 import subprocess
 import sys
 
 import pytest
 
+from analysis.__main__ import main as analysis_main
 from sweep.arguments import VERBS, help_text, parse, usage
-from sweep.errors import InvalidInputError
+from sweep.errors import InvalidInputError, Problem
 
 
 def refusal(*argv):
@@ -69,15 +72,20 @@ def test_global_options():
         (["statsu", "d"], ["unknown verb", "did you mean 'status'", "replay"]),
         (["--jsn", "plan"], ["--jsn: unknown option", "did you mean '--json'"]),
         (["--json"], ["--json: belongs to plan and status"]),
-        (["status"], ["status: DIR is missing", "usage: python -m sweep status DIR [--json]"]),
+        (
+            ["status"],
+            ["command line: 1 problem\n", "status: DIR is missing", "usage: python -m sweep status DIR [--json]"],
+        ),
         (["ui", "x", "y"], ["y: is one word too many for 'ui'"]),
         (["--cfg", "hydra"], ["--cfg: unknown value 'hydra'", "job"]),
         (["--cfg"], ["--cfg: needs a value, --cfg job"]),
         (["--config-name", "a", "--config-name", "b"], ["--config-name: given twice"]),
+        (["sync", "d", "--uri", ""], ["--uri: is given nothing; it needs a value, --uri URI"]),
+        (["sync", "d", "--uri="], ["--uri: is given nothing"]),
         (["--quiet=yes"], ["--quiet=yes: takes no value"]),
         (["+latency=0.002,", "0.005"], ["splits the list in two; write +latency=0.002,0.005"]),
         (["latency=", "0.005"], ["write latency=0.005"]),
-        (["status", "--foo", "--bar"], ["4 problems", "--foo: unknown option", "--bar", "DIR is missing"]),
+        (["status", "--foo", "--bar"], ["3 problems", "--foo: unknown option", "--bar", "DIR is missing"]),
     ],
 )
 def test_refused(argv, words):
@@ -86,12 +94,31 @@ def test_refused(argv, words):
 
 
 def test_help_lists_every_verb_and_group():
-    text = help_text({"scene": ["arm", "cartpole"]})
+    text = help_text(groups={"scene": ["arm", "cartpole"]})
     assert all(verb in text for verb in VERBS if verb != "run")
     assert "arm, cartpole" in text
     assert "+latency=0.002,0.005" in text
     assert max(map(len, text.splitlines())) < 100
     assert usage("replay") == "python -m sweep replay RUN_ID [--dir DIR] [--plot [FILE]] [--trace [LEVEL]] [--strict]"
+
+
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb != "run"])
+def test_help_of_a_verb_tells_every_word_it_takes(verb):
+    text = " ".join(help_text(verb).split())
+    spec = VERBS[verb]
+    assert f"{verb}: {spec.help}" in text
+    for word in (*spec.positionals, *spec.options):
+        assert re.search(rf" \[?{word.name}\b[^:]* {re.escape(word.help)}", text)
+    others = {option.name for other in VERBS.values() for option in other.options}
+    assert not {name for name in others - {option.name for option in spec.options} if f" {name} " in text}
+    assert max(map(len, help_text(verb).splitlines())) < 100
+
+
+def test_advice_is_no_problem_and_goes_along_between_processes():
+    error = InvalidInputError("command line", [Problem("a", "is wrong")], "usage: b")
+    assert str(error) == "command line: 1 problem\n  a: is wrong\n  usage: b"
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.problems, again.advice) == (str(error), error.problems, "usage: b")
 
 
 @pytest.mark.slow
@@ -100,3 +127,15 @@ def test_it_imports_nothing_heavy():
     code = f"import sys, sweep.arguments; print({heavy} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verb", ["compare", "export", "report"])
+def test_both_programs_explain_a_verb_in_the_same_words(verb, capsys):
+    with pytest.raises(SystemExit):
+        analysis_main([verb, "--help"])
+    told = " ".join(capsys.readouterr().out.split())
+    spec = VERBS[verb]
+    assert spec.help in told
+    for word in (*spec.positionals, *spec.options):
+        assert re.search(rf" {word.name}\b[^:]* {re.escape(word.help)}", told)

@@ -459,6 +459,14 @@ def test_refused(refusal, words, said):
     assert all(part in message for part in said), message
 
 
+def test_words_are_texts(refusal):
+    message = refusal("seeds=0", 3, None)
+    assert message.splitlines()[1:] == [
+        "  3: is no text, for example 'seeds=3'",
+        "  None: is no text, for example 'seeds=3'",
+    ]
+
+
 def test_everything_wrong_is_in_one_message(refusal):
     words = ["latncy=1", "+gain=big,", "seeds=0", "executor=foo", "a=b=c", "latency=-1,fast", "name=a/b", "mode=3"]
     message = refusal(*words)

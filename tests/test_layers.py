@@ -10,10 +10,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-EVERYONE = {"errors", "digest", "sweep"}
+EVERYONE = {"errors", "digest", "exits", "terminal", "sweep"}
 ALLOWED = {
     "errors": set(),
     "digest": set(),
+    "exits": set(),
+    "terminal": set(),
     "arguments": set(),
     "plan": set(),
     "results": {"plan"},

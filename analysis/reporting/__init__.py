@@ -33,8 +33,8 @@ def report(
         a: a sweep folder or a ledger file.
         b: another one.
         baseline: which cell others are compared with; see :func:`analysis.baseline.choose_baseline`.
-        to: the file to write; ``report.html`` in the sweep's folder by default (with two sweeps, in the folder of
-            ``b``, with the name of ``a`` in its own).
+        to: the file to write, ``.html`` if it has no suffix, or a folder for it; ``report.html`` in the sweep's folder
+            by default (with two sweeps, in the folder of ``b``, with the name of ``a`` in its own).
         recompute: proves runs of different length paired; see :func:`analysis.contrast.compare`.
 
     Returns:
@@ -44,14 +44,14 @@ def report(
         LedgerError: there is no readable ledger.
         InvalidInputError: no cell is called ``baseline``, the two share no cell, or the file cannot be written.
     """
-    folders = [_folder(place) for place in (a, b) if place is not None]
-    sweeps = [read(folder) for folder in folders]
+    places = [place for place in (a, b) if place is not None]
+    folders, sweeps = [_folder(place) for place in places], [read(place) for place in places]
     if b is None:
         comparison = compare_cells(sweeps[0], baseline, recompute=recompute)
     else:
         comparison = compare_sweeps(*sweeps, recompute=recompute)
     name = REPORT_NAME if b is None else f"report-against-{sweeps[0].header.name}.html"
-    target = Path(to) if to is not None else folders[-1] / name
+    target = folders[-1] / name if to is None else _named(Path(to), name)
     page = report_page(
         comparison, sweeps, [shown(folder, sweep) for folder, sweep in zip(folders, sweeps, strict=True)]
     )
@@ -66,6 +66,11 @@ def shown(folder: Path, sweep: Sweep) -> str:
     """A folder as people type it; one that is elsewhere by its sweep's name, because a report is handed on."""
     relative = os.path.relpath(folder)
     return f"sweeps/{sweep.header.name}" if relative.startswith("..") else relative
+
+
+def _named(target: Path, name: str) -> Path:
+    """The file that is meant: a browser opens no page without a suffix."""
+    return target / name if target.is_dir() else target if target.suffix else target.with_suffix(".html")
 
 
 def _folder(place: Path | str) -> Path:

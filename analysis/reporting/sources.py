@@ -41,7 +41,10 @@ def receipts(label: Labels) -> Table:
 
 def streams(comparison: Comparison) -> str:
     """Whether the pairs saw the same noise: ``identical noise in 29 of 29 comparisons``."""
-    words = Counter(cell.contrast.streams.words for cell in comparison.cells if cell.contrast)
+    contrasts = [cell.contrast for cell in comparison.cells if cell.contrast]
+    if not any(found.pairs_used for contrast in contrasts for found in contrast.metrics.values()):
+        return "no pair has values"
+    words = Counter(contrast.streams.words for contrast in contrasts)
     total = sum(words.values())
     if total == 1:
         return next(iter(words))
@@ -90,7 +93,11 @@ def spans(numbers: Sequence[int]) -> str:
 
 
 def _receipt(receipt: PairingReceipt) -> list[str]:
-    return [_number(receipt.correlation, 3), _number(receipt.variance_ratio, 2), receipt.words or "no noise is left"]
+    return [_number(receipt.correlation, 3), _number(receipt.variance_ratio, 2), _finding(receipt)]
+
+
+def _finding(receipt: PairingReceipt) -> str:
+    return receipt.words or ("no noise is left" if receipt.pairs > 1 else "too few pairs have both values")
 
 
 def _receipts(found: Sequence[PairingReceipt]) -> list[str]:
@@ -98,7 +105,7 @@ def _receipts(found: Sequence[PairingReceipt]) -> list[str]:
     middle = _number(median(correlations) if correlations else None, 3)
     ratios = [r.variance_ratio for r in found if r.variance_ratio is not None]
     if not ratios:
-        return [middle, "", "no noise is left"]
+        return [middle, "", _finding(max(found, key=lambda receipt: receipt.pairs))]
     least = min((r for r in found if r.variance_ratio is not None), key=lambda r: r.variance_ratio or 0.0)
     hurts = sum(r.hurts for r in found)
     words = f"pairing did not help in {hurts} of {len(found)} comparisons" if hurts else f"{least.at_least} per cell"

@@ -9,14 +9,14 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 
 from sweep.arguments import Command, help_text, parse, usage
-from sweep.errors import StoppedError, SweepError
+from sweep.errors import SweepError
+from sweep.exits import exit_code, stopping_at_once
 
-SOME_FAILED = 1
-ASKED_WRONG = 2
-CANCELLED = 130
+_READERS = {"status", "compare", "export", "report", "components", "schema"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -31,26 +31,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without these letters is no reason to fail
-    try:
-        _find_user_modules()
-        return _answer(parse(sys.argv[1:] if argv is None else argv))
-    except SweepError as error:
-        sys.stderr.write(f"{error}\n")
-        return SOME_FAILED if isinstance(error, StoppedError) else ASKED_WRONG
-    except KeyboardInterrupt:
-        sys.stderr.write("\nstopped\n")
-        return CANCELLED
-    except BrokenPipeError:
-        # Whoever read the output has gone; nothing more can be said, not even at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    return exit_code(lambda: _answer(parse(sys.argv[1:] if argv is None else argv)))
 
 
 def _answer(command: Command) -> int:
+    _find_user_modules()
     if command.show_help:
         from sweep.config import available
 
-        sys.stdout.write(help_text(available(command.config_dirs)))
+        groups = available(command.config_dirs)
+        sys.stdout.write(help_text(command.verb, groups))
         return 0
     if command.show_version:
         from sweep import __version__
@@ -61,12 +51,18 @@ def _answer(command: Command) -> int:
         from sweep.cli.doctor import doctor
 
         return doctor(command)
+    answers = _answers()
+    with stopping_at_once() if command.verb in _READERS else nullcontext():
+        return answers[command.verb](command)
+
+
+def _answers() -> Mapping[str, Callable[[Command], int]]:
     try:
-        from sweep.cli import verbs
+        with stopping_at_once():
+            from sweep.cli.verbs import ANSWERS
     except (ImportError, RuntimeError) as error:  # MuJoCo raises RuntimeError for a MUJOCO_GL it does not know
         raise SweepError(f"a library cannot be loaded: {error}") from error
-
-    return verbs.ANSWERS[command.verb](command)
+    return ANSWERS
 
 
 def _find_user_modules() -> None:

@@ -101,8 +101,8 @@ def _spec(asked: Mapping[str, Any], words: Sequence[str], folder: Path) -> Sweep
         )
     except InvalidInputError as error:
         where = asked.get("folder", "an unknown folder")
-        problem = Problem("", f"this was asked in {where}: {_command(asked)}")
-        raise InvalidInputError(f"{folder} cannot be resumed", [*error.problems, problem]) from error
+        asked_as = f"this was asked in {where}: {_command(asked)}"
+        raise InvalidInputError(f"{folder} cannot be resumed", error.problems, asked_as) from error
     return replace(spec, output=str(folder.parent))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from sweep.cli.progress import repeating
 from sweep.execution.capsules import capsules_in
+from sweep.execution.words import counted
 from sweep.results import Failures, Ledger, Status
 from sweep.results.attempts import RunHistory, State
 
@@ -62,7 +63,8 @@ def status_lines(document: dict[str, Any]) -> list[str]:
     in_hand = f"; {document['in_hand']} in hand" if document["in_hand"] else ""
     lines = [
         f"{document['name']} (scene {document['scene']}): {document['state']}",
-        f"{document['recorded']} of {document['runs']} runs in {document['cells']} cells: {outcomes}{in_hand}",
+        f"{document['recorded']} of {counted(document['runs'], 'run')} in {counted(document['cells'], 'cell')}: "
+        f"{outcomes}{in_hand}",
     ]
     for cause in document["causes"]:
         lines.append(f"  {cause['count']} × {cause['told']}")

@@ -47,16 +47,15 @@ def browse(destination: Destination, folder: str) -> str:
     return f"python -m sweep ui{'' if is_default else f' {folder}'}"
 
 
-def sync(command: Command, say: Say) -> bool:
-    """Mirror a sweep to MLflow as it is now, and wait for it; whether that went well."""
+def sync(command: Command) -> tuple[str, bool]:
+    """Mirror a sweep to MLflow as it is now, and wait for it: what there is to say, and whether that went well."""
     folder, destination = _sent(Path(command.positionals["dir"]), command)
     syncer = start_syncer(folder, destination, once=True)
     try:
         code = syncer.wait()
     finally:
         syncer.stop()  # whoever asked and went away can ask again
-    say(syncer.describe())
-    return code == 0
+    return syncer.describe(), code == 0
 
 
 def ui(command: Command, say: Say) -> None:

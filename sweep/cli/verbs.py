@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,16 +20,15 @@ from sweep.cli.resume import resumed, told_apart
 from sweep.config.load import load_spec, show_config
 from sweep.design.spec import SweepSpec
 from sweep.digest import canonical_json
-from sweep.errors import InvalidInputError, Problem
+from sweep.errors import InterruptedSweepError, InvalidInputError, Problem
 from sweep.execution.planning import PlannedSweep, plan_sweep
 from sweep.execution.words import counted
+from sweep.exits import CANCELLED, SOME_FAILED
 from sweep.results import Ledger, Status
+from sweep.terminal import fitted
 
 if TYPE_CHECKING:
     from sweep.run import SweepRun
-
-SOME_FAILED = 1
-CANCELLED = 130
 
 _GOOD = (Status.COMPLETED, Status.ENDED)
 
@@ -58,7 +58,8 @@ def _run(command: Command, spec: SweepSpec, planned: PlannedSweep) -> int:
     with ProgressDisplay(progress, quiet=command.is_quiet) as display:
         result = SweepRun(planned, spec, display.show)
         display.refresh_with(result.comparison)
-        result.finish()
+        with suppress(InterruptedSweepError):  # what is left is told below
+            result.finish()
     _print_comparison(out, result.comparison())
     if not spec.swept and not command.is_quiet:
         _print_axes(out, spec)
@@ -223,7 +224,9 @@ def sync(command: Command) -> int:
     """Mirror a sweep to MLflow again, and wait for it."""
     from sweep.cli.tracking import sync as implementation
 
-    return 0 if implementation(command, partial(_say, _console())) else SOME_FAILED
+    told, done = implementation(command)
+    _say(_console(stderr=not done), told)
+    return 0 if done else SOME_FAILED
 
 
 def ui(command: Command) -> int:
@@ -270,7 +273,7 @@ def _next_steps(result: Any, spec: SweepSpec) -> str:
     folder = os.path.relpath(result.folder)
     first = result.planned.runs[0].run_id[:8]
     lines = [
-        f"{result.report.ran} runs in {result.report.elapsed_s:.1f} s, {result.report.reused} known before "
+        f"{counted(result.report.ran, 'run')} in {result.report.elapsed_s:.1f} s, {result.report.reused} known before "
         f"({result.report.reason})",
         f"results: {folder}",
         f"figures: python -m sweep report {folder}",
@@ -307,4 +310,4 @@ def _console(*, stderr: bool = False) -> Console:
 
 
 def _say(console: Console, text: str) -> None:
-    console.print(text, markup=False, highlight=False, soft_wrap=True)
+    console.print(fitted(text, console.file), markup=False, highlight=False, soft_wrap=True)

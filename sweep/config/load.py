@@ -64,6 +64,8 @@ def load_spec(overrides: Sequence[str], *, config_dirs: Sequence[str] = (), conf
     Raises:
         InvalidInputError: with every problem found in the words, the files and the manifest.
     """
+    wrong = [word for word in overrides if not isinstance(word, str)]
+    _raise([Problem(repr(word), "is no text, for example 'seeds=3'") for word in wrong])
     problems: list[Problem] = []
     loaded = _load(overrides, config_dirs, config_name, problems)
     _apply(loaded, problems)

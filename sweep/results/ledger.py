@@ -22,6 +22,7 @@ from sweep.results.database import Database, as_text, seed_of, stored_seed
 from sweep.results.header import CellRow, SweepHeader
 from sweep.results.leases import Leases
 from sweep.results.lock import WriterLock, is_held
+from sweep.results.missing import missing_text
 from sweep.results.record import RunRecord, Status
 from sweep.results.schema import TABLES, in_words
 from sweep.results.session import FINISHED, INTERRUPTED, NEW, RunRow, Session
@@ -88,11 +89,10 @@ class Ledger:
         Raises:
             LedgerError: it is missing, not a ledger, written by a later version, or another driver writes it.
         """
-        path = Path(path)
-        if path.is_dir():
-            path = path / LEDGER_NAME
+        place = Path(path)
+        path = place / LEDGER_NAME if place.is_dir() else place
         if not path.is_file():
-            raise LedgerError(f"There is no ledger at {path}; is this the folder of a sweep?")
+            raise LedgerError(missing_text(place, LEDGER_NAME))
         return cls._opened(path, None if read_only else WriterLock(path.with_name(LOCK_NAME)))
 
     @classmethod

@@ -17,6 +17,7 @@ from analysis import load
 from analysis.__main__ import main as analysis_main
 from analysis.tables import CONTRAST_COLUMNS
 from sweep.cli import main as sweep_main
+from sweep.results import Status
 from tests.analysis.synthetic import build, cell, faulted, latencies, record
 
 ROOT = Path(__file__).parents[2]
@@ -87,6 +88,24 @@ def test_export_writes_what_the_page_says(typed, folder, tmp_path):
             assert read[column].to_numpy() == pytest.approx(kept[column].to_numpy(), rel=1e-14, nan_ok=True), column
 
 
+def test_tables_of_two_sweeps_leave_those_of_each_alone(folder, tmp_path):
+    other = build(tmp_path / "b", latencies(0.002, 0.005), range(2), name="arm-b")
+    assert analysis_main(["export", str(other)]) == 0
+    before = (other / "tables" / "cells.csv").read_bytes()
+    assert analysis_main(["export", str(folder), str(other)]) == 0
+    assert (other / "tables" / "cells.csv").read_bytes() == before
+    assert len(pandas.read_csv(other / "tables-against-arm-1a2b3c4d" / "cells.csv")) == 4
+
+
+def test_every_status_is_counted_in_whole_numbers(folder, capsys):
+    assert analysis_main(["compare", str(folder), "--csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    statuses = [f"outcomes/{status}" for status in Status]
+    assert [[row[name] for name in statuses] for row in rows] == [["6", *"00000"], ["6", *"00000"], ["5", *"01000"]]
+    names = list(rows[0])
+    assert names[names.index("n") + 1 :][: len(statuses)] == statuses
+
+
 def test_every_column_is_documented():
     page = (ROOT / "docs" / "tables.md").read_text(encoding="utf-8")
     table = page.partition("## contrasts")[2].partition("## JSON")[0]
@@ -109,7 +128,7 @@ def test_columns_have_one_type_whatever_they_hold(tmp_path):
     ("words", "said"),
     [
         (["compare", "{}", "{}"], "is the first sweep again"),
-        (["compare", "{}", "other", "--baseline", "latency=5ms"], "goes with one sweep"),
+        (["compare", "{}", ".", "--baseline", "latency=5ms"], "goes with one sweep"),
         (["compare", "{}", "--quantile", "95"], "'95' is no probability between 0 and 1, for example 0.95"),
         (["compare", "{}", "--baseline", "latency=5"], "no cell is called 'latency=5'"),
         (["compare", "nowhere"], "There is no ledger at nowhere"),

@@ -15,6 +15,8 @@ from rich.console import Console
 from scipy import stats
 
 from analysis import compare, load, render
+from analysis.labels import Labels
+from analysis.reporting.sources import receipts, streams
 from sweep.errors import InvalidInputError, LedgerError
 from sweep.results import MetricInfo, Outcome, Status
 from tests.analysis.synthetic import (
@@ -31,6 +33,7 @@ from tests.analysis.synthetic import (
 
 TWO = latencies(0.002, 0.005)
 METRIC = "tracking_error_rms"
+VALUES = {METRIC: 0.1, "effort_rms": 0.3}
 
 
 def text(comparison, width=80) -> str:
@@ -159,7 +162,9 @@ def test_words_of_poor_cases(tmp_path):
     said = {name: compare(build(tmp_path / name, TWO, **case)).headline for name, case in POOR.items()}
     assert said["one seed"].startswith("One pair only, so no interval: +3 ms latency changes")
     assert "to the last bit" in said["constant"]
-    assert said["constant but different"].startswith("+3 ms latency raises tracking_error_rms by 150.0 %")
+    assert said["constant but different"] == (
+        "+3 ms latency raises tracking_error_rms by 150 %, seeds make no difference here"
+    )
     assert said["all failed"] == "No pair of runs has values to compare: 32 faulted in all."
     assert said["one cell failed"].startswith("+3 ms latency: 0 of 16 completed, 16 of 16 at the baseline")
     assert said["nothing yet"] == "No run has a record yet."
@@ -183,8 +188,10 @@ def test_baseline_is_asked_for_or_nominal_or_first(tmp_path):
     assert compare(folder).baseline == "latency=0.002"
     assert compare(folder, baseline=cells[2].cell_id[:6]).baseline == "latency=0.005"
     assert compare(folder, baseline="latency=0.001").baseline == "latency=0.001"
-    with pytest.raises(InvalidInputError, match=r"latency=0\.003.*did you mean"):
-        compare(folder, baseline="latency=0.003")
+    with pytest.raises(InvalidInputError, match=r"called 'latency=3ms'; latency has 0\.001, 0\.002, 0\.005 s"):
+        compare(folder, baseline="latency=3ms")
+    with pytest.raises(InvalidInputError, match="--baseline: is empty; it takes a cell's id"):
+        compare(folder, baseline=[""])
     assert compare(build(tmp_path / "first", cells[::2])).baseline == "latency=0.001"
     chosen = build(tmp_path / "header", cells, baseline=cells[2].cell_id)
     assert compare(chosen).baseline == "latency=0.005"
@@ -212,7 +219,7 @@ def test_long_tables_show_what_says_most_and_count_the_rest(tmp_path):
         page.split()
     )
     assert "3 fell" in page  # outcomes first
-    assert "exact McNemar p = 0.25, the least of 44)" in " ".join(page.split())
+    assert "exact McNemar p = 0.25, the smallest of 44 p values)" in " ".join(page.split())
     assert page.count("6 completed") == 30 + 1  # and once in the headline
     whole = StringIO()
     Console(file=whole, width=80, color_system=None).print(render(found, is_whole=True))
@@ -286,6 +293,60 @@ def test_two_sweeps_pair_by_cell_and_seed(tmp_path):
     assert "4 seeds are only in arm-1a2b3c4d" in found.notes
     assert "arm-new instead of arm-1a2b3c4d" in found.headline
     assert text(found)
+
+
+def test_failures_of_both_cells_come_first(tmp_path):
+    """Equally many runs failed, so that no outcome differs: the metrics alone would read as if nothing was wrong."""
+    falls = lambda c, s: record(c, s, outcome=fell(), metrics=effects(c.values, s))  # noqa: E731
+    found = compare(build(tmp_path / "all", TWO, range(4), falls))
+    assert found.headline.startswith("In both cells 4 of 4 runs fell; metrics are until then. +3 ms latency raises")
+    three = compare(build(tmp_path / "three", latencies(0.002, 0.005, 0.008), range(4), falls))
+    assert three.headline.startswith("In all 3 cells 4 of 4 runs fell; metrics are until then. +6 ms latency raises")
+    some = lambda c, s: record(c, s, outcome=faulted() if s else fell()) if s < 2 else record(c, s)  # noqa: E731
+    found = compare(build(tmp_path / "some", TWO, range(6), some))
+    assert found.headline.startswith("In both cells 2 of 6 runs failed. +3 ms latency raises")
+
+
+def test_no_test_is_named_where_it_says_nothing(tmp_path):
+    one = lambda c, s: record(c, s, outcome=fell()) if s == 0 and c.ordinal else record(c, s)  # noqa: E731
+    for seeds in (1, 8):
+        headline = compare(build(tmp_path / str(seeds), TWO, range(seeds), one)).headline
+        assert headline.startswith(
+            f"+3 ms latency: {seeds - 1} of {seeds} completed, {seeds} of {seeds} at the baseline"
+        )
+        assert "McNemar" not in headline
+        assert ("percentage points" in headline) == (seeds > 1)
+
+
+def test_the_least_that_pairing_was_worth_is_the_least(tmp_path):
+    """One metric pairs well, the other badly: the note says so, and nothing promises a least beside it."""
+
+    def make(place, seed):
+        sign = -1 if place.ordinal else 1
+        values = effects(place.values, seed)
+        return record(place, seed, metrics={**values, "effort_rms": 1.0 + sign * 0.1 * np.sin(seed)})
+
+    page = " ".join(text(compare(build(tmp_path / "s", TWO, range(12), make))).split())
+    assert "effort_rms: pairing did not help: 12 pairs were worth" in page
+    assert "at least" not in page
+    well = " ".join(text(compare(build(tmp_path / "well", TWO, range(12)))).split())
+    assert "Pairing: 12 pairs were worth at least" in well
+
+
+def test_seeds_that_make_no_difference_are_said_to(tmp_path):
+    make = lambda c, s: record(c, s, metrics={k: v * (1.1 if c.ordinal else 1) for k, v in VALUES.items()})  # noqa: E731
+    found = compare(build(tmp_path / "s", TWO, range(8), make))
+    assert found.headline == "+3 ms latency raises tracking_error_rms by 10 %, seeds make no difference here"
+    assert "seeds make no difference here: all runs of a cell give the same values" in found.notes
+    assert not any("few" in note for note in found.notes)
+
+
+def test_nothing_is_said_of_seeds_or_noise_where_nothing_was_measured(tmp_path):
+    sweep = build(tmp_path / "s", TWO, range(4), lambda c, s: record(c, s, outcome=faulted()))
+    found = compare(sweep)
+    assert not any("few" in note for note in found.notes)
+    assert streams(found) == "no pair has values"
+    assert "no noise is left" not in str(receipts(Labels(found)).rows)
 
 
 def test_out_of_step_noise_is_a_note_and_in_the_headline(tmp_path):

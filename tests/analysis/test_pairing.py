@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from analysis.estimate import paired_moments
-from analysis.pairing import check_streams, pairing_receipts
+from analysis.pairing import PairingReceipt, check_streams, pairing_receipts
 from tests.analysis.synthetic import receipt, recompute
 
 
@@ -70,6 +70,12 @@ def test_what_pairing_was_worth():
     assert found.variance_ratio == pytest.approx(1 / (1 - found.correlation), rel=0.05)
     assert found.worth == round(400 * found.variance_ratio)
     assert found.words == "400 pairs were worth 39 090 independent runs"
+
+
+def test_beyond_the_most_that_is_counted_only_more_is_said():
+    found = PairingReceipt(pairs=8, correlation=1.0, variance_ratio=1e9)
+    assert found.words == "8 pairs were worth more than 100 000 independent runs"
+    assert found.at_least == "8 pairs were worth at least 100 000 independent runs"
 
 
 def test_pairing_that_hurts_says_so():

@@ -92,3 +92,17 @@ def test_cells_of_one_plan_share_their_runs(tmp_path):
     found = read(tmp_path)
     assert found.records[twins[0].cell_id] == found.records[twins[1].cell_id] == {0: run}
     assert set(found.commits) == {twin.cell_id for twin in twins}
+
+
+def test_a_grid_that_was_extended_is_read_in_the_order_of_its_values(tmp_path):
+    grid = [(0.0, 1.0), (0.02, 1.0), (0.0, 1.2), (0.02, 1.2), (0.04, 1.0), (0.002, 1.0), (0.04, 1.2), (0.002, 1.2)]
+    cells = [cell(i, latency=latency, mass_scale=mass) for i, (latency, mass) in enumerate(grid)]
+    found = read(build(tmp_path / "grid", cells, range(2)))
+    assert [(c.values["mass_scale"], c.values["latency"]) for c in found.cells] == sorted(
+        (mass, latency) for latency, mass in grid
+    )
+    assert all(set(found.records[c.cell_id]) == {0, 1} for c in found.cells)
+    star = read(build(tmp_path / "star", cells[3:], range(1)))
+    assert [c.cell_id for c in star.cells] == [c.cell_id for c in cells[3:]]
+    listed = build(tmp_path / "list", cells, range(1), provenance={"command": ["python", "design=list"]})
+    assert [c.ordinal for c in read(listed).cells] == list(range(8))

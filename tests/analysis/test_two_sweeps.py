@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
+from io import StringIO
 
-from analysis import compare
+import pytest
+from rich.console import Console
+
+from analysis import compare, render
+from analysis.format import bracketed
 from sweep.errors import InvalidInputError
-from tests.analysis.synthetic import AXES, build, effects, faulted, header, latencies, record
+from sweep.results import AxisInfo
+from tests.analysis.synthetic import AXES, build, cell, effects, faulted, header, latencies, recompute, record
 
 METRIC = "tracking_error_rms"
 
@@ -69,7 +74,7 @@ def test_the_same_made_twice_says_so(tmp_path):
     a, b = (build(tmp_path / name, latencies(0.002), range(4)) for name in "ab")
     found = compare(a, b)
     assert "the two are made from the same model, configuration and code" in found.notes
-    assert "to the last bit" in found.headline
+    assert found.headline == "The two sweeps give the same results, bit for bit, over these seeds."
     assert [cell.sweep for cell in found.cells] == ["A arm-1a2b3c4d", "B arm-1a2b3c4d"]
 
 
@@ -79,3 +84,69 @@ def test_a_partial_overlap_pairs_what_it_can(tmp_path):
     found = compare(a, build(tmp_path / "b", latencies(0.002), range(12, 30), after, name="new"))
     assert found.cells[1].contrast.metrics[METRIC].pairs_total == 4
     assert "12 seeds are only in arm-1a2b3c4d" in found.notes
+
+
+def test_another_nominal_value_pairs_cells_by_all_others_and_is_named(tmp_path):
+    """The base configuration was changed: every cell_id is another one, and still all but one axis is equal."""
+    slow = {**AXES, "mass_scale": AxisInfo(nominal=1.2, unit="kg", bindings=AXES["mass_scale"].bindings)}
+    fast = {**AXES, "mass_scale": AxisInfo(nominal=1.0, unit="kg", bindings=AXES["mass_scale"].bindings)}
+    a = build(tmp_path / "a", latencies(0.002, 0.005), range(8), axes=fast)
+    heavy = [cell(i, latency=x, mass_scale=1.2) for i, x in enumerate((0.005, 0.010, 0.002))]
+    found = compare(a, build(tmp_path / "b", heavy, range(8), name="new", axes=slow), recompute=recompute)
+    assert [row.values["latency"] for row in found.cells] == [0.002, 0.002, 0.005, 0.005]
+    assert found.headline.startswith("new instead of arm-1a2b3c4d (mass_scale 1 → 1.2 kg) at latency=0.0")
+    assert "8 of 8 pairs, identical noise" in found.headline
+    assert "cells are compared across a changed nominal value: mass_scale 1 → 1.2 kg" in found.notes
+    assert "1 of 3 cells are only in new: latency=0.01, mass_scale=1.2" in found.notes
+
+
+@pytest.mark.parametrize("nominal", [1.0, 1.2])
+def test_values_that_are_not_nominal_in_all_cells_are_never_paired(tmp_path, nominal):
+    """Swept, or set for this sweep alone: what the cell is about is then not the same."""
+    axes = {**AXES, "mass_scale": AxisInfo(nominal=nominal, unit="kg", bindings=AXES["mass_scale"].bindings)}
+    a = build(tmp_path / "a", latencies(0.002, 0.005), range(2), axes=axes)
+    b = build(tmp_path / "b", [cell(0, latency=0.002, mass_scale=1.2)], range(2), name="new", axes=axes)
+    with pytest.raises(InvalidInputError, match=r"mass_scale is 1 kg in arm-1a2b3c4d and 1\.2 kg in new\."):
+        compare(a, b)
+
+
+def test_differences_of_independent_runs_stand_in_the_table(tmp_path):
+    cells = latencies(0.002, 0.005, 0.008, 0.010)
+    a = build(tmp_path / "a", cells, range(8))
+    found = compare(a, build(tmp_path / "b", cells, range(100, 108), name="new"))
+    out = StringIO()
+    Console(file=out, width=80, color_system=None).print(render(found, width=80))
+    assert "withheld" not in out.getvalue()
+    assert "Δ %" not in out.getvalue()
+    assert bracketed(found.cells[1].contrast.metrics[METRIC].difference, 0.001) in out.getvalue()
+
+
+def test_cells_that_disagree_are_counted_in_the_headline(tmp_path):
+    def after(place, seed):
+        sign = 1 if place.ordinal < 1 else -1
+        values = effects(place.values, seed)
+        return record(place, seed, metrics={k: (1 + 0.1 * sign * (1 + place.ordinal)) * v for k, v in values.items()})
+
+    cells = latencies(0.002, 0.005, 0.008)
+    found = compare(build(tmp_path / "a", cells, range(8)), build(tmp_path / "b", cells, range(8), after, name="new"))
+    assert found.headline.startswith(
+        "tracking_error_rms is mixed, 1 up and 2 down of 3 cells; the largest: new instead of arm-1a2b3c4d at "
+        "latency=0.008 lowers tracking_error_rms by 30"
+    )
+
+
+def test_a_cell_that_fails_in_both_sweeps_is_not_passed_over(tmp_path):
+    """The headline is about another cell, where every run completed."""
+    cells = latencies(0.002, 0.005, 0.080)
+
+    def make(factor):
+        def one(place, seed):
+            values = {name: factor * value for name, value in effects(place.values, seed).items()}
+            return record(place, seed, outcome=faulted()) if place.ordinal == 2 else record(place, seed, metrics=values)
+
+        return one
+
+    a, b = (build(tmp_path / name, cells, range(4), make(f), name=name) for name, f in (("old", 1.0), ("new", 0.9)))
+    assert compare(a, b).headline.startswith(
+        "Runs failed in 1 of 3 cells, the same seeds on both sides. new instead of old at latency=0.0"
+    )
