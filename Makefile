@@ -1,6 +1,6 @@
 # make sweep   set everything up and run the main job; ARGS="..." for another one
 # make test    set everything up and run the tests
-# make soak    a sweep under a hundred kills; SOAK_SEED=, SOAK_KILLS= and SOAK_RUNS= change which, how many, in how much
+# make soak    the tests that kill, then a sweep under a hundred kills; SOAK_SEED=, SOAK_KILLS= and SOAK_RUNS= change which, how many, in how much
 # make pictures  run what README shows, and make its pictures and its table anew
 PYTHON ?= python3
 VENV   ?= .venv
@@ -16,7 +16,7 @@ sweep: $(VENV)/.runs
 	$(BIN)/python -m sweep $(ARGS)
 
 test: $(VENV)/.tests
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -m 'not soak' --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 lint: $(VENV)/.tests
 	$(BIN)/ruff format --check .
@@ -28,6 +28,7 @@ types: $(VENV)/.tests
 check: lint types test
 
 soak: $(VENV)/.tests
+	$(BIN)/python -m pytest -m soak
 	$(BIN)/python -m tests.soak
 
 bench: $(VENV)/.tests

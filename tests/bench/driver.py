@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,9 +49,9 @@ class DriverCost:
     worker_growth: float | None
 
 
-def driver_costs(*, runs: int = 10_000) -> list[DriverCost]:
+def driver_costs(*, runs: int = 10_000, executors: Sequence[str] = ("inline", "ray")) -> list[DriverCost]:
     """The cost for each executor."""
-    return [_cost(executor, runs) for executor in ("inline", "ray")]
+    return [_cost(executor, runs) for executor in executors]
 
 
 def _cost(executor: str, runs: int) -> DriverCost:

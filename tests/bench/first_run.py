@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -23,12 +23,14 @@ LOOK_S = 0.01
 WORDS = ("+latency=0.002,0.005", "seeds=2", "tracking=none")
 
 
-def first_runs(*, repeats: int = 3, words: tuple[str, ...] = WORDS) -> Mapping[str, float]:
+def first_runs(
+    *, repeats: int = 3, words: tuple[str, ...] = WORDS, executors: Sequence[str] = ("inline", "ray")
+) -> Mapping[str, float]:
     """Executor -> seconds until a run is committed [s]."""
     _once([*words, "executor=inline"])  # compiles what is not, and fills the disk's cache
     return {
         executor: statistics.median(_once([*words, f"executor={executor}"]) for _ in range(repeats))
-        for executor in ("inline", "ray")
+        for executor in executors
     }
 
 

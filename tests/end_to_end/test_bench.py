@@ -46,17 +46,14 @@ def test_planning_is_measured_for_each_design():
 
 
 def test_the_driver_is_measured_without_what_it_waits_for():
-    inline, ray = driver_costs(runs=60)
-    assert (inline.runs, ray.runs) == (60, 60)
+    (inline,) = driver_costs(runs=100, executors=("inline",))
+    assert inline.runs == 100
     assert inline.worker_growth is None
-    assert ray.worker_growth is not None, "no worker was found"
 
 
-def test_the_first_run_is_waited_for_here_and_on_ray():
-    found = first_runs(
-        repeats=1, words=("scene=cartpole", "manifest.runtime.duration_s=0.1", "seeds=1", "tracking=none")
-    )
-    assert list(found) == ["inline", "ray"]
+def test_the_first_run_is_waited_for():
+    words = ("scene=cartpole", "manifest.runtime.duration_s=0.1", "seeds=1", "tracking=none")
+    assert first_runs(repeats=1, words=words, executors=("inline",))["inline"] > 0
 
 
 def test_a_sweep_is_shared_out():

@@ -159,7 +159,7 @@ def test_a_terminal_shows_the_table_so_far(terminal):
     assert "60 runs in" in screen.text
 
 
-@pytest.mark.parametrize("executor", ["inline", "ray"])
+@pytest.mark.parametrize("executor", ["inline", pytest.param("ray", marks=pytest.mark.soak)])
 def test_ctrl_c_once_finishes_what_runs_and_says_how_to_go_on(terminal, sweep, mine, executor):
     words = (*WORDS, f"executor={executor}", "executor.shard_s=0.05", "seeds=100")
     screen = terminal("+pause=0.3,0.31", *words)

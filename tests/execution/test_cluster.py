@@ -18,7 +18,7 @@ OTHER_MUJOCO = "9.9.9"
 SPARE = [name for name in __cpu_dispatch__ if __cpu_features__.get(name)][-1:]
 """A feature that NumPy can be told not to use: a node without it is of another bit class."""
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.soak]
 
 
 @pytest.fixture(scope="module")

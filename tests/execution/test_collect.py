@@ -216,7 +216,7 @@ def test_kill_9_of_the_driver_loses_and_doubles_nothing(scene):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["inline", "ray"])
+@pytest.mark.parametrize("kind", ["inline", pytest.param("ray", marks=pytest.mark.soak)])
 def test_ctrl_c_keeps_what_is_done_and_leaves_the_rest_pending(scene, kind):
     with driver(scene, kind) as process:
         wait_for(process, 3)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.execution.cluster import started
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.soak]
 
 WAYS = [(1, 64, 0), (2, 1, 1), (4, 7, 2), (4, 1, 3)]
 """Workers, most lanes of a shard, and the seed of the order of runs."""

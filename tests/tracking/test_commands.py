@@ -71,6 +71,7 @@ def folder_of(answer: Command, tmp_path: Path) -> Path:
     return tmp_path / re.search(r"results: (\S+)", answer.err).group(1)
 
 
+@pytest.mark.soak
 def test_a_server_killed_under_a_sweep_and_down_at_the_start_of_the_next(server, command, store, tmp_path):
     database = Path(server.destination.uri.removeprefix("sqlite:///"))
     before = count(database, "SELECT count(*) FROM runs")

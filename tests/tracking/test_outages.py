@@ -22,7 +22,7 @@ from tests.analysis.synthetic import build, fill, header, latencies, record
 from tests.tracking.proxy import Proxy
 from tests.tracking.stores import Store, count, free_port, said, until
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.slow, pytest.mark.soak, pytest.mark.filterwarnings("ignore")]
 FOUR = latencies(0.002, 0.003, 0.004, 0.005)
 
 

@@ -32,7 +32,7 @@ def test_the_syncer_follows_a_driver(store, tmp_path):
         assert store.runs()[0].info.status == "RUNNING"
         fill(ledger, TWO, range(4))
         ledger.finish()
-        assert syncer.wait(60) == 0
+        assert syncer.wait(150) == 0
     assert syncer.describe() == f"MLflow is up to date: {store.destination.uri}"
     assert syncer.trouble == ""
     assert store.states() == ["FINISHED"] * 3
@@ -63,6 +63,7 @@ def test_the_syncer_ends_after_a_driver_that_was_killed(store, tmp_path):
     assert not list(stand.iterdir())
 
 
+@pytest.mark.soak
 def test_a_syncer_leaves_the_driver_that_follows_to_the_syncer_of_that(store, tmp_path):
     """A driver that is killed and started again at once never seems to be gone; `sync` in between changes nothing."""
     folder = tmp_path / "s"
@@ -73,15 +74,15 @@ def test_a_syncer_leaves_the_driver_that_follows_to_the_syncer_of_that(store, tm
         other = start_syncer(folder, elsewhere.destination)
         first = start_syncer(folder, store.destination)
         fill(ledger, TWO[:1], range(4))
-        assert start_syncer(folder, store.destination, once=True).wait(60) == 0
+        assert start_syncer(folder, store.destination, once=True).wait(150) == 0
         assert first.poll() is None
         ledger.begin({})
         second = start_syncer(folder, store.destination)
-        assert first.wait(60) == 0
+        assert first.wait(150) == 0
         assert second.poll() is None
         fill(ledger, TWO, range(4))
         ledger.finish()
-        assert (second.wait(60), other.wait(60)) == (0, 0)
+        assert (second.wait(150), other.wait(150)) == (0, 0)
     assert store.states() == elsewhere.states() == ["FINISHED"] * 3
 
 
@@ -104,6 +105,7 @@ def test_after_a_kill_of_the_syncer_a_sync_leaves_nothing_running_and_nothing_tw
     assert said(store) == mended
 
 
+@pytest.mark.soak
 def test_two_syncers_at_once_make_one_database_and_each_run_once(tmp_path):
     """One sweep followed twice, another one beside it, and no database yet."""
     one = build(tmp_path / "s", TWO, range(2))
@@ -121,19 +123,19 @@ def test_a_folder_that_may_not_be_written_is_mirrored_all_the_same(store, tmp_pa
     if os.getuid() == 0:
         pytest.skip("root may write everything")
     folder.chmod(0o555)
-    assert start_syncer(folder, store.destination, once=True).wait(60) == 0
+    assert start_syncer(folder, store.destination, once=True).wait(150) == 0
     assert store.states() == ["FINISHED"] * 3
 
 
 def test_what_is_no_sweep_and_what_is_no_database(tmp_path):
     destination = Destination.of_sweep(tmp_path, "arm", environment={})
     syncer = start_syncer(tmp_path, destination)
-    assert syncer.wait(60) == 2
-    assert "ledger.sqlite" in syncer.trouble
+    assert syncer.wait(150) == 2
+    assert "There is no ledger at" in syncer.trouble
     folder = build(tmp_path / "s", TWO, range(2))
     (tmp_path / "mlflow.db").write_bytes(b"not a database, but long enough to look like one" * 100)
     syncer = start_syncer(folder, destination)
-    assert syncer.wait(60) == UNREACHABLE
+    assert syncer.wait(150) == UNREACHABLE
     assert syncer.trouble.endswith("the file is no database, or a damaged one.")
 
 
