@@ -1,6 +1,6 @@
 # make sweep   set everything up and run the main job; ARGS="..." for another one
 # make test    set everything up and run the tests
-# make soak    the tests that kill, then a sweep under a hundred kills; SOAK_SEED=, SOAK_KILLS= and SOAK_RUNS= change which, how many, in how much
+# make soak    the tests that kill, then a sweep under a hundred kills (SOAK_SEED=, SOAK_KILLS=, SOAK_RUNS= change those)
 # make pictures  run what README shows, and make its pictures and its table anew
 PYTHON ?= python3
 VENV   ?= .venv
