@@ -13,7 +13,6 @@ from analysis.matching import matched, names_of, notes_of_two
 from analysis.notes import notes
 from analysis.pairing import Recompute
 from analysis.pairs import Extras, Match, contrasts
-from analysis.runs import VALUED
 from analysis.source import Sweep, read
 from sweep.results import RunRecord
 
@@ -40,9 +39,22 @@ def compare(
         LedgerError: there is no readable ledger.
         InvalidInputError: no cell is called ``baseline``, or the two sweeps share no cell.
     """
-    if b is not None:
-        return compare_sweeps(read(a), read(b), recompute=recompute, extras=extras)
-    return compare_cells(read(a), baseline, recompute=recompute, extras=extras)
+    sweeps = [read(place) for place in (a, b) if place is not None]
+    return compare_read(sweeps, baseline, recompute=recompute, extras=extras)
+
+
+def compare_read(
+    sweeps: Sequence[Sweep],
+    baseline: str | Sequence[str] | None = None,
+    *,
+    recompute: Recompute | None = None,
+    extras: Extras | None = None,
+) -> Comparison:
+    """What :func:`compare` gives, of one or two sweeps that were read already."""
+    first, *second = sweeps
+    if second:
+        return compare_sweeps(first, *second, recompute=recompute, extras=extras)
+    return compare_cells(first, baseline, recompute=recompute, extras=extras)
 
 
 def compare_cells(
@@ -120,16 +132,11 @@ def compare_sweeps(
     )
 
 
-def value_of(record: RunRecord, metric: str) -> float | None:
-    """A metric's value if the run may enter a mean: only completed and ended runs may."""
-    return record.metrics.get(metric) if record.outcome.status in VALUED else None
-
-
 def summary_means(records: Sequence[RunRecord]) -> Mapping[str, float]:
     """``component/quantity`` to its mean over the runs that were answered and have it."""
     found: dict[str, list[float]] = {}
     for record in records:
-        if record.outcome.status in VALUED:
+        if record.outcome.status.is_good:
             for name, value in record.summaries.items():
                 found.setdefault(name, []).append(value)
     return {name: sum(values) / len(values) for name, values in sorted(found.items())}

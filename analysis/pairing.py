@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
@@ -73,7 +74,7 @@ def check_streams(pairs: Iterable[Pair], recompute: Recompute | None = None) -> 
     for seed, base, other in pairs:
         count += 1
         if base == other:
-            names = names or set(json.loads(base))  # the Plan decides which streams there are: one pair names them all
+            names = names or set(_names(base))  # the Plan decides which streams there are: one pair names them all
             continue
         x, y = receipts_of(base), receipts_of(other)
         for name in x.keys() & y.keys():
@@ -89,6 +90,11 @@ def check_streams(pairs: Iterable[Pair], recompute: Recompute | None = None) -> 
         out_of_step={name: tuple(seeds) for name, seeds in sorted(apart.items())},
         unproved=tuple(sorted(unproved - set(apart))),
     )
+
+
+@lru_cache(maxsize=256)
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(json.loads(text))  # that of a baseline's run is looked at for every cell
 
 
 def receipts_of(text: str) -> dict[str, StreamReceipt]:

@@ -21,8 +21,6 @@ PARTS = ("success", "reason", "kind", "time_s")
 AGE = "/age_at_use_s"
 
 _SEQUENCES = ("seed", "status", "success", "reason", "kind", "receipts", "committed_ms", "bodies")
-VALUED = (Status.COMPLETED, Status.ENDED)
-"""Whose metrics may enter a mean."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +112,7 @@ def _columns(
     # One document of all metrics: a tenth of the time that a hundred thousand small ones take.
     values = json.loads(f"[{','.join(found)}]")
     statuses = [Status(s) for s in status]
-    valued = np.array([s in VALUED for s in statuses], dtype=bool)
+    valued = np.array([s.is_good for s in statuses], dtype=bool)
     return Runs(
         cells=len(place),
         cell=np.array([place[c] for c in cell], dtype=np.intp),

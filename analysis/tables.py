@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analysis.comparison import CellSummary, Comparison, Contrast, MetricContrast
-from analysis.contrast import compare_cells, compare_sweeps
+from analysis.contrast import compare_read
 from analysis.format import plain
 from analysis.frame import frame
 from analysis.interval import Interval
@@ -48,10 +48,7 @@ def export(
         InvalidInputError: no cell is called ``baseline``, the two share no cell, or the folder cannot be written.
     """
     sweeps = [read(place) for place in (a, b) if place is not None]
-    if b is None:
-        comparison = compare_cells(sweeps[0], baseline, recompute=recompute)
-    else:
-        comparison = compare_sweeps(*sweeps, recompute=recompute)
+    comparison = compare_read(sweeps, baseline, recompute=recompute)
     last = Path(b or a)
     name = FOLDER if b is None else f"{FOLDER}-against-{sweeps[0].header.name}"
     folder = Path(to) if to is not None else (last if last.is_dir() else last.parent) / name

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analysis.contrast import compare_cells, compare_sweeps
+from analysis.contrast import compare_read
 from analysis.reporting.page import report_page
 from analysis.source import read
 from sweep.errors import InvalidInputError, Problem
@@ -46,10 +46,7 @@ def report(
     """
     places = [place for place in (a, b) if place is not None]
     folders, sweeps = [_folder(place) for place in places], [read(place) for place in places]
-    if b is None:
-        comparison = compare_cells(sweeps[0], baseline, recompute=recompute)
-    else:
-        comparison = compare_sweeps(*sweeps, recompute=recompute)
+    comparison = compare_read(sweeps, baseline, recompute=recompute)
     name = REPORT_NAME if b is None else f"report-against-{sweeps[0].header.name}.html"
     target = folders[-1] / name if to is None else _named(Path(to), name)
     page = report_page(

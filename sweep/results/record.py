@@ -27,6 +27,11 @@ class Status(StrEnum):
         return self in (Status.COMPLETED, Status.ENDED, Status.FAULTED)
 
     @property
+    def is_good(self) -> bool:
+        """Whether the run came to its horizon, or to an end of the domain's; only such runs enter a mean."""
+        return self in (Status.COMPLETED, Status.ENDED)
+
+    @property
     def is_failure(self) -> bool:
         """Whether something went wrong; an end is none, whether the domain calls it a success or not."""
         return self in (Status.FAULTED, Status.TIMED_OUT, Status.LOST)
