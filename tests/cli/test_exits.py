@@ -50,9 +50,9 @@ def test_output_that_cannot_be_written_is_said_in_one_line(main, words, folder, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("package", "library"), [("sweep.cli", "pydantic"), ("analysis.__main__", "scipy")])
-def test_an_interrupt_that_a_library_swallows_stops_the_command(package, library, folder):
-    code = LOADING.format(package=package, library=library)
+@pytest.mark.parametrize("package", ["sweep.cli", "analysis.__main__"])
+def test_an_interrupt_that_a_library_swallows_stops_the_command(package, folder):
+    code = LOADING.format(package=package, library="scipy")
     done = subprocess.run(
         [sys.executable, "-c", code, folder],
         capture_output=True,
