@@ -106,9 +106,8 @@ class InstanceBatch:
             widths["inputs"] = others
         self.columns = {name: TraceColumn(self.lanes, width) for name, width in widths.items()}
         self.observation = Observation(
-            [*self.parts.metrics.values(), *observers],
-            self.columns["states"], self.columns["controls"], self.columns.get("inputs"), self.recorder,
-        )  # fmt: skip
+            [*self.parts.metrics.values(), *observers], self.columns, self.context.state_width, self.recorder
+        )
         row_bytes = 8 * self.lanes * (3 * self.context.state_width + int(model.nu) + others)
         row_bytes += self.physics.record_bytes(self.reading.recorded)
         self._longest = 1 if self.parts.one_tick or self.reading.every_tick else longest_in_memory(row_bytes)

@@ -99,6 +99,11 @@ class BlockView:
     settled: Ints | None = None
 
     @property
+    def counts(self) -> Ints:
+        """``(lanes,)`` how many steps were completed and settled."""
+        return np.full(len(self.boundaries), self.block.length, np.int64) if self.settled is None else self.settled
+
+    @property
     def controls(self) -> Floats:
         """``(lanes, length, nu)``: what was applied in each step."""
         return self.inputs.controls

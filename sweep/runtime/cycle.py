@@ -32,8 +32,7 @@ def run_block(batch: InstanceBatch, block: Block) -> None:
     for driver in parts.drivers.values():  # 6 ActuatorApplication
         _least(stops, driver.apply(block, inputs.controls, batch.boundary), batch.alive)
 
-    boundaries = np.empty((batch.lanes, block.length + 1, batch.context.state_width))
-    boundaries[:, 0] = batch.boundary
+    boundaries = batch.observation.room(block, batch.boundary)
     placed = batch.physics.save() if parts.own_devices else saved
     running = _without(batch.alive, [lane for lane, stop in stops.items() if stop.phase < Phase.PHYSICS_STEP])
     # 7 PhysicsStep
@@ -65,6 +64,7 @@ def _prepare(batch: InstanceBatch, block: Block, stops: dict[int, Stop]) -> Bloc
     """Phases 1 to 3 of every tick of a block, and phase 2's commands handed to their drivers."""
     inputs = batch.physics.inputs(block)
     if batch.actions.commit(block, inputs, batch.physics, batch.alive):  # 1 DeferredActionsCommit
+        batch.observation.flush()  # what it holds ends with P_start as it was
         batch.boundary = batch.physics.boundary()
     for disturbance in batch.parts.disturbances.values():
         disturbance.apply(block, inputs.wrenches)

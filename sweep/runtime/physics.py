@@ -16,6 +16,7 @@ from sweep.runtime.divergence import LARGEST, divergence
 from sweep.runtime.fault import Fault
 from sweep.runtime.inputs import BlockInputs, InputLayout
 from sweep.runtime.lane_models import edit_models, set_model_values, set_start
+from sweep.runtime.numerics.folds import copy_within
 from sweep.runtime.phases import Phase
 from sweep.runtime.reads import StateLevel
 
@@ -151,13 +152,17 @@ class LanePhysics:
             failed = [int(lane) for lane in error.ids]
             found = self._held
         if ids is None:
-            into[:, 1:] = records
+            within = copy_within(LARGEST, records, into[:, 1:])
         else:
             into[:, 1:] = into[:, :1]
             into[ids, 1:] = records
+            within = False
         faults = {lane: self._replay_error(lane, block, rows[lane], into[lane]) for lane in failed}
         derived = {field: self._scattered(found[field], ids) for field in recorded}
-        return faults | self._divergences(block, into, alive, skip=faults), derived
+        counters = self._batch.warning[:, :, _COUNT]
+        if not within or counters.any():
+            faults |= self._divergences(block, into, alive, skip=faults)
+        return faults, derived
 
     def rewind(self, lane: int, saved: Floats, inputs: BlockInputs, steps: int) -> None:
         """Put a lane where it is after the first steps of a block that began at a saved state, bit for bit."""
@@ -221,9 +226,7 @@ class LanePhysics:
         self, block: Block, into: Floats, alive: NDArray[np.bool_], skip: dict[int, Fault]
     ) -> dict[int, Fault]:
         counters = self._batch.warning[:, :, _COUNT]
-        # One pass over the records; NaN fails the comparison too.
-        if not counters.any() and np.abs(into).max() <= LARGEST:
-            return {}
+        # NaN fails the comparison too.
         bad: NDArray[np.bool_] = ~np.all(np.abs(into[:, 1:]) <= LARGEST, axis=2)
         suspects = alive & (bad.any(axis=1) | counters.any(axis=1))
         faults = {}

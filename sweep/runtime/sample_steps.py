@@ -26,7 +26,7 @@ class Drawing(Protocol):
     """Whoever draws noise: a device."""
 
     def draw(self, stream: str, draws: Ints) -> Floats:
-        """Noise of a stream, ``(lanes, samples, width)``; not to be changed."""
+        """Noise of a stream, ``(lanes, samples, width)``, the caller's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Noise:
     stream: str
 
     def of(self, draws: Ints) -> Floats:
-        """The noise of each sample, ``(lanes, samples, width)``; not to be changed."""
+        """The noise of each sample, ``(lanes, samples, width)``, the caller's own."""
         return self.source.draw(self.stream, draws)
 
     def __call__(self, values: Floats, draws: Ints) -> None:

@@ -16,7 +16,6 @@ from sweep.plan.streams import stream_key
 from sweep.runtime.imperfection import Pipeline
 from sweep.runtime.noise import LaneStream, normals
 from sweep.runtime.sample_steps import Wrap
-from sweep.runtime.transport.channel import drawn
 from tests.runtime.scenes import bits
 
 GYRO = {"white_density": 3.394e-4, "random_walk": 3.88e-5}  # rad/s/sqrt(Hz), rad/s/sqrt(s)
@@ -38,7 +37,7 @@ class Source:
         return self.open(stream, width).span(0, 1)[:, 0]
 
     def draw(self, stream, draws):
-        return drawn(self.streams[stream], draws)
+        return self.streams[stream].rows(draws)
 
 
 def shown(truth, *, cuts=(), source=None, width=3, **imperfection):

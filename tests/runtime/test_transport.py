@@ -22,8 +22,8 @@ from sweep.plan.transport import TransportSpec
 from sweep.plan.units import exact_seconds
 from sweep.runtime import InstanceBatch, SimulationInstance, uniforms
 from sweep.runtime.context import BatchContext
+from sweep.runtime.numerics.draws import normal_of
 from sweep.runtime.numerics.exponential import exp_of, exps_of, normal_probability_of
-from sweep.runtime.numerics.quantile import normal_of
 from sweep.runtime.transport.channel import LOST, Channel
 from sweep.runtime.transport.queue import SampleQueue
 from tests.runtime.scenes import bits, cart, plan_of, samples

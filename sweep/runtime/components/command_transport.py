@@ -72,7 +72,7 @@ class CommandTransport:
                  dated: bool) -> None:  # fmt: skip
         self.flights: list[Flight] = []
         latencies = [exact_seconds(spec.command_latency_s) for spec in specs]
-        self._channel = Channel(name, specs, context, latencies, first=1)
+        self._channel = Channel(name, specs, context, latencies)
         self._soonest, self._longest = int(self._channel.latency.min()), int(self._channel.latency.max())
         schedules = [spec.command_schedule(context.grid, name) for spec in specs]
         self._waits = np.array([schedule is not None for schedule in schedules])

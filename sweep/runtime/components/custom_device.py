@@ -41,9 +41,7 @@ class CustomDevice(Device):
         self.reads = reads_of(name, self._objects[0])
         self._sight, self._index = Sight(self.reads, context), context.index
         self.streams = {
-            stream: LaneStream(
-                [stream_key(seed, name, stream) for seed in context.seeds], self.width, first=self._first
-            )
+            stream: LaneStream([stream_key(seed, name, stream) for seed in context.seeds], self.width)
             for stream in _streams(name, self._objects[0])
         }
         self._measured: Floats = np.zeros((context.lanes, 0, self.width))
@@ -58,7 +56,7 @@ class CustomDevice(Device):
         draws, ticks, valid = self.due(view.block)
         lanes, samples = len(view.alive), ticks.shape[1]
         self._measured = np.full((lanes, samples, self.width), np.nan)
-        draws, ticks = np.broadcast_to(draws, (lanes, samples)), np.broadcast_to(ticks, (lanes, samples))
+        ticks = np.broadcast_to(ticks, (lanes, samples))
         noise = {name: stream.rows(draws) for name, stream in self.streams.items()} if samples else {}
         faults: dict[int, Fault] = {}
         for lane in np.flatnonzero(view.alive).tolist():

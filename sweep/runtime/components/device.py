@@ -26,7 +26,7 @@ from sweep.runtime.output import DeviceOutput
 from sweep.runtime.reads import STATE_ONLY, Reads
 from sweep.runtime.tracing.sample_log import SampleLog
 from sweep.runtime.tracing.trace import TraceColumn
-from sweep.runtime.transport.channel import LOST, Channel, drawn
+from sweep.runtime.transport.channel import LOST, Channel
 from sweep.runtime.transport.queue import SampleQueue
 
 Floats = NDArray[np.float64]
@@ -60,15 +60,15 @@ class Device(ABC):
         # Lanes that share one schedule share one row of ticks and draws.
         self._draw_offset = self.schedule.draw_offset[: 1 if self.schedule.uniform else None, None]
         self.streams = {
-            stream: LaneStream([stream_key(seed, name, stream) for seed in context.seeds], width, first=self._first)
+            stream: LaneStream([stream_key(seed, name, stream) for seed in context.seeds], width)
             for stream in specs[0].streams
         }
         self.episode_streams = {
-            stream: LaneStream([stream_key(seed, name, stream) for seed in context.seeds], width, first=0)
+            stream: LaneStream([stream_key(seed, name, stream) for seed in context.seeds], width)
             for stream in specs[0].episode_streams
         }
         latencies = [exact_seconds(spec.latency_s) for spec in specs]
-        self._channel = Channel(name, specs, context, latencies, first=self._first)
+        self._channel = Channel(name, specs, context, latencies)
         disabled = np.array([not spec.enabled for spec in specs])
         self._disabled = disabled if disabled.any() else None
         # Whether every sample is delivered, and after the same time.
@@ -98,8 +98,8 @@ class Device(ABC):
         """The truth with the device's imperfections; ``draws (lanes, samples)`` are acquisition numbers."""
 
     def draw(self, stream: str, draws: Ints) -> Floats:
-        """Noise of a stream, ``(lanes, samples, width)``; not to be changed."""
-        return drawn(self.streams[stream], draws)
+        """Noise of a stream, ``(lanes, samples, width)``, the caller's own."""
+        return self.streams[stream].rows(draws)
 
     def due(self, block: Block) -> tuple[Ints, Ints, Bools | None]:
         """Draws and ticks, ``(lanes or 1, samples)`` each, due in a block, and which are a lane's own; None if all."""

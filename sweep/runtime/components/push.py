@@ -122,7 +122,7 @@ class PushSchedule:
         self._distinct = list(dict.fromkeys(specs))
         self._which = np.array([self._distinct.index(spec) for spec in specs])
         self._streams = {
-            stream: LaneStream([stream_key(seed, name, stream) for seed in context.seeds], 1, "uniform", first=0)
+            stream: LaneStream([stream_key(seed, name, stream) for seed in context.seeds], 1, "uniform")
             for stream in specs[0].streams
         }
         self._lateness = _bounds(

@@ -57,12 +57,12 @@ class Sensor(Device):
 
     def open(self, stream: str, width: int, kind: NoiseKind = "normal") -> LaneStream:
         """Begin to use a noise stream with a draw for each sample."""
-        self.streams[stream] = LaneStream(self._keys(stream), width, kind, first=self.first_draw)
+        self.streams[stream] = LaneStream(self._keys(stream), width, kind)
         return self.streams[stream]
 
     def open_episode(self, stream: str, width: int) -> Floats:
         """The only draw of an episode's stream, ``(lanes, width)``."""
-        self.episode_streams[stream] = LaneStream(self._keys(stream), width, first=0)
+        self.episode_streams[stream] = LaneStream(self._keys(stream), width)
         drawn: Floats = self.episode_streams[stream].span(0, 1)[:, 0]
         return drawn
 

@@ -1,6 +1,6 @@
 """The exponential and the normal distribution function, with the same bits on every CPU and numpy version.
 
-Like :mod:`sweep.runtime.numerics.quantile`, whose companions they are, they use + - * / and exact operations only.
+Like :mod:`sweep.runtime.numerics.draws`, whose companions they are, they use + - * / and exact operations only.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from sweep.runtime.numerics.quantile import LN2_HIGH, LN2_LOW, normal_of
+from sweep.runtime.numerics.draws import LN2_HIGH, LN2_LOW, normal_of
 
 Floats = NDArray[np.float64]
 

@@ -1,6 +1,6 @@
 """Sines and cosines with the same bits on every CPU and numpy version.
 
-Like :mod:`sweep.runtime.numerics.quantile` it uses + - * / and exact operations only.  Arguments are in turns, whose
+Like :mod:`sweep.runtime.numerics.draws` it uses + - * / and exact operations only.  Arguments are in turns, whose
 reduction to an eighth of a turn is exact however many turns there are; the rest are the power series.
 """
 

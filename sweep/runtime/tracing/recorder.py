@@ -51,7 +51,7 @@ class TraceRecorder:
         self._pieces["control"].append(view.controls)
         if self._is_full:
             # A block's first boundary is the last of the one before.
-            self._pieces["boundary"].append(view.boundaries[:, int(view.block.start > 0) :])
+            self._pieces["boundary"].append(view.boundaries[:, int(view.block.start > 0) :].copy())
         for field in self.fields:
             self._pieces["sensor"].append(view.derived[field][:, : view.block.length])
 

@@ -31,24 +31,24 @@ class TraceColumn:
     """
 
     def __init__(self, lanes: int, width: int) -> None:
-        self._lanes, self._width = lanes, width
+        self.lanes, self._width = lanes, width
         self._capacity = max(64, _CHUNK_BYTES // (8 * max(1, width)))
         self._waiting: list[tuple[Sequence[Any], Counts | None]] = []
         self._rows = 0
         self._hashes = [xxhash.xxh3_128() for _ in range(lanes)]
 
     def append(self, parts: Sequence[Any], counts: Counts | None = None) -> None:
-        """Append rows; the arrays are kept until they are hashed and must not change.
+        """Append rows; several arrays are kept until they are hashed and must not change.
 
         Args:
             parts: arrays ``(lanes or 1, rows)`` or ``(lanes, rows, width)``, or numbers, that stand side by side in
                 a row; the last one is an array.
             counts: how many of the rows are each lane's, the leading ones; None means all.
         """
-        if len(parts) == 1 and counts is None:
-            # A lone array needs no packing: each lane's rows are hashed where they lie.
+        if len(parts) == 1:
+            # A lone array needs no packing: each lane's rows are hashed where they lie, before it may change.
             self._flush()
-            self._hash(parts[0], None)
+            self._hash(parts[0], counts)
             return
         self._waiting.append((parts, counts))
         self._rows += parts[-1].shape[1]
@@ -73,7 +73,7 @@ class TraceColumn:
 
     def _packed(self, blocks: Sequence[Sequence[Any]]) -> Array:
         """Rows of many blocks as one array ``(lanes, rows, width)``."""
-        packed = np.empty((self._lanes, sum(parts[-1].shape[1] for parts in blocks), self._width))
+        packed = np.empty((self.lanes, sum(parts[-1].shape[1] for parts in blocks), self._width))
         row = 0
         for parts in blocks:
             rows, column = slice(row, row + parts[-1].shape[1]), 0
@@ -86,7 +86,7 @@ class TraceColumn:
         return packed
 
     def _hash(self, rows: Array, counts: Counts | None) -> None:
-        lengths = [rows.shape[1]] * self._lanes if counts is None else counts.tolist()
+        lengths = [rows.shape[1]] * self.lanes if counts is None else counts.tolist()
         for lane, length in enumerate(lengths):
             if length:
                 self._hashes[lane].update(rows[lane, :length].data)

@@ -42,7 +42,6 @@ class Channel:
         specs: its specification in each lane.
         context: the batch.
         latency: each lane's latency [s], exact.
-        first: draw index that receipts begin with; None for the first one asked for.
 
     Attributes:
         streams: the noise streams it draws from, by name; one draw a message.
@@ -54,12 +53,10 @@ class Channel:
     """
 
     def __init__(self, name: str, specs: Sequence[TransportSpec], context: BatchContext,
-                 latency: Sequence[Fraction], *, first: int | None = None) -> None:  # fmt: skip
+                 latency: Sequence[Fraction]) -> None:  # fmt: skip
         self._specs, self._latency_s, self._timestep = specs, tuple(latency), context.grid.timestep
         self.streams = {
-            stream: LaneStream(
-                [stream_key(seed, name, stream) for seed in context.seeds], width, kind="uniform", first=first
-            )
+            stream: LaneStream([stream_key(seed, name, stream) for seed in context.seeds], width, kind="uniform")
             for stream, width in (("latency", 1), ("dropout", 2))
             if stream in specs[0].transport_streams
         }
@@ -116,7 +113,7 @@ class Channel:
             delays = self._jittered(self._law, draws)
         if self._loss is None:
             return delays, None
-        return delays, self._loss.lost(drawn(self.streams["dropout"], draws), counts)
+        return delays, self._loss.lost(self.streams["dropout"].rows(draws), counts)
 
     def deadlines_s(self, lane: int, sent: Ints, draws: Ints) -> Floats:
         """When messages of one lane are asked to arrive [s]: sent at ticks ``(n,)``, with draw indices ``(n,)``."""
@@ -138,20 +135,12 @@ class Channel:
         """Delays by draw index; where all lanes ask alike, many messages ahead, since calls are what costs."""
         first, stop = int(draws[0, 0]), int(draws[0, -1]) + 1
         if len(draws) > 1 or stop - first != draws.shape[1]:
-            return law.ticks(drawn(self.streams["latency"], draws)[..., 0])
+            return law.ticks(self.streams["latency"].rows(draws)[..., 0])
         if first < self._ahead_from or stop > self._ahead_from + self._ahead.shape[1]:
             self._ahead_from = first
-            self._ahead = law.ticks(self.streams["latency"].view(first, max(stop - first, _AHEAD))[..., 0])
+            self._ahead = law.ticks(self.streams["latency"].span(first, max(stop - first, _AHEAD))[..., 0])
         return self._ahead[:, first - self._ahead_from : stop - self._ahead_from]
 
     def _carried(self, running: Ints, counts: Ints | None) -> Ints:
         """The last value of each lane's own messages; column 0 is what was carried before."""
         return running[:, -1:].copy() if counts is None else running[self._lanes, counts][:, None]
-
-
-def drawn(stream: LaneStream, draws: Ints) -> Floats:
-    """Noise of draw indices ``(lanes or 1, n)``, as ``(lanes, n, width)`` that is not to be changed."""
-    first, count = int(draws[0, 0]), draws.shape[1]
-    if len(draws) == 1 and int(draws[0, -1]) - first + 1 == count:
-        return stream.view(first, count)
-    return stream.rows(np.broadcast_to(draws, (len(stream.keys), count)))

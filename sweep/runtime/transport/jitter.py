@@ -23,8 +23,9 @@ from sweep.plan.transport import (
     UniformJitter,
 )
 from sweep.plan.units import exact_seconds
+from sweep.runtime.noise import normals_of
+from sweep.runtime.numerics.draws import log_of
 from sweep.runtime.numerics.exponential import exps_of, normal_probability_of
-from sweep.runtime.numerics.quantile import Workspace, log_of, normals_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -190,13 +191,9 @@ _QUANTILES: dict[type, Callable[[Any], Quantile]] = {
 def _cut_normal(cuts: Sequence[tuple[tuple[float, float], float]]) -> Quantile:
     """Standard normal numbers, given that ``std`` times them lies between bounds: each lane's bounds and ``std``."""
     first, share = _columns([_kept(bounds, std) for bounds, std in cuts])
-    workspace = Workspace()
 
     def quantile(uniform: Floats) -> Floats:
-        kept = np.minimum(first + share * uniform, _LARGEST_UNIFORM)
-        if kept.size > workspace.words:
-            return normals_of(kept)
-        return workspace.normals(kept.reshape(-1)).reshape(kept.shape)
+        return normals_of(np.minimum(first + share * uniform, _LARGEST_UNIFORM))
 
     return quantile
 
