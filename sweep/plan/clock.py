@@ -118,7 +118,7 @@ class GridSchedule:
     @property
     def first_index(self) -> int:
         """Index of the first sample: a zero phase first samples one whole period in."""
-        return 0 if self.phase else 1
+        return 0 if self.lattice[0] else 1
 
     def tick(self, k: int) -> int:
         """Tick of sample ``k``: the first boundary at or after its nominal instant."""

@@ -18,6 +18,9 @@ from sweep.plan.clock import GridSchedule
 
 _INT64_SAFE = 2**62
 
+_AHEAD = 1024
+"""Samples worked out at once where all lanes share a schedule."""
+
 
 @dataclass(frozen=True, slots=True)
 class DueSamples:
@@ -48,7 +51,20 @@ class LaneSchedule:
             whatever the phase, draw 0 is the initial acquisition's.
     """
 
-    __slots__ = ("_column", "_exact", "_fast", "_fast_until", "_one", "draw_offset", "first_index", "lanes", "uniform")
+    __slots__ = (
+        "_ahead",
+        "_ahead_from",
+        "_column",
+        "_exact",
+        "_fast",
+        "_fast_until",
+        "_next",
+        "_one",
+        "draw_offset",
+        "first_index",
+        "lanes",
+        "uniform",
+    )
 
     def __init__(self, schedules: Sequence[GridSchedule]) -> None:
         self.lanes = len(schedules)
@@ -56,6 +72,9 @@ class LaneSchedule:
         self.uniform = len({schedule.lattice for schedule in schedules}) <= 1
         self._one = schedules[0] if schedules else None
         self._column = np.zeros((self.lanes, 1), dtype=np.int64)
+        self._next = -1, 0  # a tick, and the index of the first sample that is not before it
+        # Samples worked out: the index of the first one, the indices and the ticks of all, (1, n).
+        self._ahead_from, self._ahead = 0, (np.empty((1, 0), np.int64), np.empty((1, 0), np.int64))
         self.first_index = np.array([schedule.first_index for schedule in schedules], dtype=np.int64)
         self.draw_offset = 1 - self.first_index
         self._exact = np.array([schedule.lattice for schedule in schedules], dtype=object).reshape(-1, 3).T
@@ -68,11 +87,29 @@ class LaneSchedule:
         return cls(schedules)
 
     def due(self, start: int, stop: int) -> DueSamples:
-        """All samples of all lanes with ``start <= tick < stop``, none dropped or merged."""
+        """All samples of all lanes with ``start <= tick < stop``, none dropped or merged; not to be changed."""
         if self.uniform and self._one is not None:
-            indices, ticks = self._one.due(start, stop)
-            return DueSamples(indices[None], ticks[None], None)
+            return DueSamples(*self._due_row(self._one, start, stop), None)
         return self._due_rectangle(as_index(start), as_index(stop))
+
+    def _due_row(self, one: GridSchedule, start: int, stop: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Indices and ticks, ``(1, m)`` each, cut from many that were worked out at once."""
+        # Blocks follow each other, so the first sample is mostly the one after the last of the block before.
+        first = self._next[1] if start == self._next[0] else one.last_index_at(start - 1) + 1
+        behind = one.last_index_at(stop - 1) + 1
+        self._next = stop, behind
+        a, b = first - self._ahead_from, behind - self._ahead_from
+        if a < 0 or b > self._ahead[0].shape[1]:
+            self._look_ahead(one, first, behind)
+            a, b = 0, behind - first
+        indices, ticks = self._ahead
+        return indices[:, a:b], ticks[:, a:b]
+
+    def _look_ahead(self, one: GridSchedule, first: int, behind: int) -> None:
+        until = max(behind, min(first + _AHEAD, one.last_index_at(_INT64_SAFE)))
+        self._ahead_from = first
+        indices, ticks = (np.array(row, np.int64)[None] for row in one.due(one.tick(first), one.tick(until) + 1))
+        self._ahead = indices, ticks
 
     def last_index_at(self, tick: int) -> NDArray[np.int64]:
         """(lanes,) largest index whose tick is not after ``tick``; ``first_index - 1`` where there is none."""

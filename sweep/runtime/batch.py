@@ -15,7 +15,7 @@ from sweep.plan.sections import TRACE_LEVELS, TraceLevel
 from sweep.results.record import Outcome, RunRecord
 from sweep.runtime import accounting
 from sweep.runtime.assembly import Assembly
-from sweep.runtime.block import Block, BlockView, longest_in_memory, next_block, next_due
+from sweep.runtime.block import Block, BlockView, longest_in_memory, next_block
 from sweep.runtime.context import BatchContext, reference_tables
 from sweep.runtime.cycle import run_block
 from sweep.runtime.domain.commit import Domain
@@ -205,10 +205,11 @@ class InstanceBatch:
         """Run the controllers that are due after the block's last step."""
         last = block.stop - 1
         # In the order of their ids, so that of two that raise in one lane the least is its fault.
-        due = [loop for loop in self.parts.loops.values() if next_due(loop.schedule, last) == last]
+        due = [loop for loop in self.parts.loops.values() if loop.next_due(last) == last]
         if not due or not self.living:
             return
-        shown = self.outputs()  # 13 ExternalOutputPublish: an immutable output of the completed boundary
+        # 13 ExternalOutputPublish: immutable outputs of the completed boundary
+        shown = {name: self.parts.devices[name].output(self._updated) for loop in due for name in loop.inputs}
         for loop in due:
             for lane, fault in loop.run(last, shown, self.alive, self.mailbox).items():
                 self._stop(lane, fault)
@@ -234,9 +235,9 @@ class InstanceBatch:
         self._torn = False
 
     def _next(self, limit: int) -> Block:
-        schedules = [loop.schedule for loop in self.parts.loops.values()]
+        due = (loop.next_due(self.tick) for loop in self.parts.loops.values())
         longest = 1 if self.mailbox.open_producers else self._longest
-        return next_block(self.tick, limit, schedules, longest=longest, forced=self.reading.next_forced(self.tick))
+        return next_block(self.tick, limit, due, longest=longest, forced=self.reading.next_forced(self.tick))
 
     def _establish_poses(self) -> None:
         """Prescribed bodies stand where they are prescribed from the first boundary on."""

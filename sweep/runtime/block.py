@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from sweep.plan.clock import GridSchedule
 from sweep.runtime.inputs import BlockInputs
+from sweep.runtime.numerics.folds import gather
 from sweep.runtime.reads import Reads, StateLevel
 
 Floats = NDArray[np.float64]
@@ -35,14 +35,22 @@ class Block:
         return self.stop - self.start
 
 
-def next_due(schedule: GridSchedule, tick: int) -> int:
-    """The first tick at or after ``tick`` at which a schedule is due."""
-    return schedule.tick(schedule.last_index_at(tick - 1) + 1)
+class NextDue:
+    """When a schedule is due next; asked for ticks that mostly grow, it works each instant out once."""
+
+    def __init__(self, schedule: GridSchedule) -> None:
+        self._schedule = schedule
+        self._since, self._tick = 0, -1
+
+    def __call__(self, tick: int) -> int:
+        """The first tick at or after ``tick`` at which it is due."""
+        if not self._since <= tick <= self._tick:
+            index = self._schedule.last_index_at(tick - 1) + 1
+            self._since, self._tick = tick, self._schedule.tick(index)
+        return self._tick
 
 
-def next_block(
-    start: int, limit: int, controllers: Iterable[GridSchedule], *, longest: int, forced: int | None
-) -> Block:
+def next_block(start: int, limit: int, due: Iterable[int], *, longest: int, forced: int | None) -> Block:
     """The longest block from ``start``.
 
     A controller due at tick c runs after step c, so step c is the last whose inputs are known before.
@@ -50,15 +58,15 @@ def next_block(
     Args:
         start: its first tick.
         limit: the tick it ends at, at the latest.
-        controllers: schedules of the Plan's controllers.
+        due: when each of the Plan's controllers is due next.
         longest: most ticks it may have.
         forced: the next tick at which a Device needs a block to begin; None without such a Device.
     """
     stop = min(limit, start + longest)
     if forced is not None:
         stop = min(stop, forced)
-    for schedule in controllers:
-        stop = min(stop, next_due(schedule, start) + 1)
+    for tick in due:
+        stop = min(stop, tick + 1)
     return Block(start, stop)
 
 
@@ -112,18 +120,10 @@ class BlockView:
         """State columns at P_(t+1) for each step t of the block, ``(lanes, length, width)``."""
         return self.boundaries[:, 1:, columns]
 
-    def rows(self, ticks: Ints, runs: ColumnRuns, width: int) -> Floats:
-        """State columns at boundaries ``ticks`` that all lanes share, as a fresh array ``(lanes, samples, width)``."""
-        first, count = int(ticks[0]) - self.block.start, len(ticks)
-        stride = int(ticks[1]) - int(ticks[0]) if count > 1 else 1
-        # Gaps of one schedule differ by one tick at most, so the ends tell whether all are equal.
-        if int(ticks[-1]) - int(ticks[0]) == stride * (count - 1):
-            shown = self.boundaries[:, first : first + stride * count : stride][:, :count]
-        else:
-            shown = self.boundaries[:, ticks - self.block.start]
-        found = np.empty((len(shown), count, width))
-        for to, source in runs:
-            found[:, :, to] = shown[:, :, source]
+    def at(self, ticks: Ints, columns: NDArray[np.intp]) -> Floats:
+        """State columns at boundaries ``ticks (lanes or 1, samples)``, as a fresh array ``(lanes, samples, width)``."""
+        found = np.empty((len(self.boundaries), ticks.shape[1], len(columns)))
+        gather(self.boundaries, ticks, self.block.start, columns, found)
         return found
 
     def sensed(self, reads: Reads, ticks: Ints, columns: NDArray[np.intp]) -> Floats:
@@ -140,22 +140,6 @@ class BlockView:
         lanes = np.arange(len(rows))[:, None, None]
         found: Floats = rows[lanes, (ticks - self.block.start)[..., None], columns]
         return found
-
-    def at(self, lanes: Ints, ticks: Ints, columns: NDArray[np.intp]) -> Floats:
-        """State columns at given boundaries: ``lanes`` and ``ticks`` broadcast, a last axis is added for columns."""
-        return self.boundaries[lanes[..., None], (ticks - self.block.start)[..., None], columns]
-
-
-ColumnRuns = list[tuple[slice, slice]]
-"""Columns that lie side by side, as (where they go, where they come from)."""
-
-
-def column_runs(columns: NDArray[np.intp]) -> ColumnRuns:
-    """Cut columns into runs that lie side by side, which numpy copies without looking each up."""
-    cuts = [0, *(np.flatnonzero(np.diff(columns) != 1) + 1).tolist(), len(columns)]
-    return [
-        (slice(a, b), slice(int(columns[a]), int(columns[a]) + b - a)) for a, b in itertools.pairwise(cuts) if b > a
-    ]
 
 
 def as_slice(columns: NDArray[np.intp]) -> slice | NDArray[np.intp]:

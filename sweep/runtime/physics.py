@@ -37,9 +37,6 @@ class LanePhysics:
         model: the nominal model.
         threads: threads of one call; they never change bits.
         layout: what is fed to physics beside controls.
-
-    Attributes:
-        resting_controls: ``(lanes, nu)`` controls of actuators that nobody drives.
     """
 
     def __init__(self, manifests: Sequence[Manifest], model: mujoco.MjModel, threads: int, layout: InputLayout) -> None:
@@ -47,10 +44,11 @@ class LanePhysics:
         self.layout = layout
         self._spec = layout.spec
         self.lanes = len(manifests)
+        self._nu = int(model.nu)
         self._batch: Any = batch.Batch(model, self.lanes, threads)
         for prepare in (set_start, set_model_values, edit_models):
             prepare(self._batch, model, manifests)
-        self.resting_controls: Floats = self._batch.bind("ctrl").copy()
+        self._resting: Floats = self._batch.bind("ctrl")[:, None].copy()  # controls of actuators that nobody drives
         self._records: dict[int, Floats] = {}
         self._held: dict[str, NDArray[Any]] = {}
         self._width = int(mujoco.mj_stateSize(model, _BOUNDARY))
@@ -71,7 +69,8 @@ class LanePhysics:
     def inputs(self, block: Block) -> BlockInputs:
         """What a block is fed if nothing changes it: resting controls, no wrenches, switches and poses as they are."""
         length, layout = block.length, self.layout
-        controls = np.repeat(self.resting_controls[:, None], length, axis=1)
+        controls = np.empty((self.lanes, length, self._nu))
+        controls[:] = self._resting
         if layout.controls_only:
             return BlockInputs(controls=controls)
         state = {field: self._batch.bind(field) for field in _KEPT}

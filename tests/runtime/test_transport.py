@@ -341,8 +341,7 @@ def test_the_queue_shows_the_last_arrival_of_those_at_once_the_newest(journey, b
                 number[lane, : len(chosen)] = chosen
                 tick[lane, : len(chosen)] = [lanes[lane][0][n] for n in chosen]
                 arrival[lane, : len(chosen)] = [lanes[lane][1][n] for n in chosen]
-            sent = arrival != LOST
-            queue.push(number[..., None] * 0.5, tick, arrival, number, None if sent.all() else sent)
+            queue.push(number[..., None] * 0.5, tick, arrival, number, np.array(list(map(len, own))))
         now = stop - 1
         shown = queue.visible(np.full(len(lanes), now))
         for lane, (ticks, arrivals) in enumerate(lanes):

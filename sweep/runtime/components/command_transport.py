@@ -50,6 +50,12 @@ class Flight:
     last: int
     uniform: bool
 
+    def arrives(self, first: int, last: Ints | int) -> Bools | bool:
+        """In which lanes it arrives at one of the ticks ``first`` .. ``last``."""
+        if self.uniform and isinstance(last, int):
+            return first <= self.first <= last
+        return (self.arrival >= first) & (self.arrival <= last)
+
 
 class CommandTransport:
     """What carries the commands of one driver, in all lanes.

@@ -71,16 +71,12 @@ class Device(ABC):
         self._channel = Channel(name, specs, context, latencies)
         disabled = np.array([not spec.enabled for spec in specs])
         self._disabled = disabled if disabled.any() else None
-        # Whether every sample is delivered, and after the same time.
-        self._steady = self._channel.steady and self._disabled is None
-        self._lossless = all(spec.lossless for spec in specs)
+        self._everyone = np.zeros(context.lanes, np.int64)
         self._clock = LaneInstants.of([spec.stamped(context.grid.timestep) for spec in specs])
         in_flight = _in_flight(self._schedules, self._channel.longest) + self._initial
         self._queue = SampleQueue(
             context.lanes, width, in_flight, overtaking=self._channel.overtaking, clock=self._clock
         )
-        # Per lane: samples acquired, samples lost, ticks that those which are not lost travel all together.
-        self._acquired, self._lost, self._travel = np.zeros((3, context.lanes), np.int64)
         self._column = TraceColumn(context.lanes, 3 + width)
         self._log = SampleLog(context.lanes, width) if context.keep_events else None
 
@@ -124,25 +120,13 @@ class Device(ABC):
         counts = None if valid is None else valid.sum(axis=1)
         values = self.imperfect(self.measure(view, ticks), draws)
         arrivals = self._channel.arrivals(ticks, draws, counts)
-        sent = valid if self._steady else self._sent(ticks, arrivals, valid)
-        self._queue.push(values, ticks, arrivals, draws, sent)
-        self._acquired += ticks.shape[1] if counts is None else counts
+        if self._disabled is not None:
+            arrivals[self._disabled] = LOST
+        self._everyone.fill(ticks.shape[1])
+        self._queue.push(values, ticks, arrivals, draws, self._everyone if counts is None else counts)
         self._column.append([draws, ticks, arrivals, values], counts)
         if self._log is not None:
             self._log.append(draws, ticks, arrivals, values, counts)
-
-    def _sent(self, ticks: Ints, arrivals: Ints, valid: Bools | None) -> Bools | None:
-        """Which samples are on their way, None if all; and the account of them."""
-        if self._disabled is not None:
-            arrivals[self._disabled] = LOST
-        if self._lossless and valid is None:
-            self._travel += np.add.reduce(arrivals - ticks, axis=1)
-            return None
-        kept = arrivals != LOST
-        sent: Bools = kept if valid is None else kept & valid
-        self._travel += np.add.reduce(arrivals - ticks, axis=1, where=sent)
-        self._lost += np.add.reduce(~kept if valid is None else valid & ~kept, axis=1)
-        return sent
 
     def output(self, tick: Ints) -> DeviceOutput:
         """What is visible in each lane after DeviceUpdate of ``tick (lanes,)``."""
@@ -155,22 +139,22 @@ class Device(ABC):
     def receipts(self, lane: int) -> dict[str, StreamReceipt]:
         """Which draws the lane used, by stream."""
         # One draw per acquisition, in order, from the first.
-        first, count = self._first, int(self._acquired[lane])
+        first, count = self._first, int(self._queue.acquired[lane])
         receipts = {name: stream.receipt(lane, 0, 1) for name, stream in self.episode_streams.items()}
         receipts |= {name: stream.receipt(lane, first, count) for name, stream in self.streams.items()}
         return receipts | self._channel.receipts(lane, first, count)
 
     def summary(self, lane: int, tick: int) -> dict[str, float]:
         """Counts, and mean actual latency [s], of samples up to DeviceUpdate of ``tick``."""
-        acquired, lost = int(self._acquired[lane]), int(self._lost[lane])
+        acquired, lost = int(self._queue.acquired[lane]), int(self._queue.lost[lane])
         waiting, ahead = self._queue.waiting(lane, tick)
         delivered = acquired - lost - waiting
         summary = {"acquired": float(acquired), "delivered": float(delivered)}
         if not self._specs[lane].lossless:
             summary["lost"] = float(lost)
         if delivered:
-            travel = acquired * int(self._channel.latency[lane]) if self._steady else int(self._travel[lane])
-            summary["latency_actual_s"] = float((travel - ahead) * self.grid.timestep / delivered)
+            travel = int(self._queue.travel[lane]) - ahead
+            summary["latency_actual_s"] = float(travel * self.grid.timestep / delivered)
         return summary
 
     def event_table(self, lane: int) -> dict[str, NDArray[Any]]:

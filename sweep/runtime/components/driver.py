@@ -27,6 +27,7 @@ from sweep.runtime.context import BatchContext
 from sweep.runtime.fault import Fault
 from sweep.runtime.ingress.command import Command
 from sweep.runtime.model_index import ModelIndex
+from sweep.runtime.numerics.compiled import compiled
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -142,9 +143,8 @@ class Driver:
         if self._tripped is not None:
             wanted = self.braked(wanted, self._tripped, start)
         low, high = self.bounds(start)
-        applied = np.minimum(np.maximum(wanted, low), high)
-        over = applied != wanted
-        self._over = over.any(axis=2) if over.any() else None
+        applied, over = np.empty(wanted.shape), np.empty(wanted.shape[:2], np.bool_)
+        self._over = over if _limit(wanted, low, high, applied, over) else None
         controls[:, :, self._columns] = self.control(applied)
         return None
 
@@ -156,9 +156,11 @@ class Driver:
         self._accepted = []
         for flight in self._transport.flights:
             if flight.first < view.block.stop:
-                self._arrived += (flight.arrival >= view.block.start) & (flight.arrival <= through)
-        self._saturated += _steps(self._over, view)
-        self._timed_out += _steps(self._tripped, view)
+                self._arrived += flight.arrives(view.block.start, through)
+        if self._over is not None:
+            self._saturated += _steps(self._over, view)
+        if self._tripped is not None:
+            self._timed_out += _steps(self._tripped, view)
         self._transport.settle(view.block.stop)
 
     def digest(self, lane: int) -> bytes:
@@ -200,10 +202,31 @@ class Driver:
                 self._lost += flight.lost if lanes is None else flight.lost & lanes
 
 
-def _steps(happened: Bools | None, view: BlockView) -> Ints | int:
+@compiled
+def _limit(wanted: Floats, low: Floats, high: Floats, applied: Floats, over: Bools) -> bool:
+    """Keep ``wanted (lanes, ticks, width)`` within limits ``(lanes, 1, width)``; whether anything was beyond them.
+
+    ``over (lanes, ticks)`` says when.
+    """
+    anywhere = False
+    for lane in range(len(wanted)):
+        for tick in range(wanted.shape[1]):
+            over[lane, tick] = False
+            for number in range(wanted.shape[2]):
+                x = wanted[lane, tick, number]
+                # Of two zeros the limit's sign counts.
+                if x <= low[lane, 0, number]:
+                    x = low[lane, 0, number]
+                if x >= high[lane, 0, number]:
+                    x = high[lane, 0, number]
+                applied[lane, tick, number] = x
+                over[lane, tick] |= x != wanted[lane, tick, number]
+            anywhere |= over[lane, tick]
+    return anywhere
+
+
+def _steps(happened: Bools, view: BlockView) -> Ints:
     """In how many steps of a block something happened, ``(lanes,)``, as far as each lane lived."""
-    if happened is None:
-        return 0
     if view.through is not None:
         happened = happened & (np.arange(view.block.start, view.block.stop) <= view.through[:, None])
     count: Ints = np.add.reduce(happened, axis=1)

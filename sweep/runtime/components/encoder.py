@@ -10,7 +10,7 @@ import numpy as np
 
 from sweep.errors import Problem
 from sweep.plan.sensors import EncoderSpec
-from sweep.runtime.block import BlockView, column_runs
+from sweep.runtime.block import BlockView
 from sweep.runtime.components.device import Device, Floats, Ints
 from sweep.runtime.context import BatchContext, per_lane_values
 from sweep.runtime.model_index import ModelIndex
@@ -30,7 +30,6 @@ class Encoder(Device):
         columns = {"position": context.position_columns, "velocity": context.velocity_columns}
         self._columns = np.concatenate([columns[measure](spec.joints) for measure in shown])
         super().__init__(name, specs, context, len(self._columns))
-        self._runs = column_runs(self._columns)
         # (lanes, width): a standard deviation, and an offset that the episode keeps, for each number of a sample.
         std = np.array([_per_number(lane, shown, lane.white_std, lane.velocity_white_std) for lane in specs])
         bias_std = np.array([_per_number(lane, shown, lane.bias_std, 0.0) for lane in specs])
@@ -54,9 +53,7 @@ class Encoder(Device):
 
     def measure(self, view: BlockView, ticks: Ints) -> Floats:
         """See :meth:`Device.measure`."""
-        if not self.schedule.uniform:
-            return view.at(self._lane_column, ticks, self._columns)
-        return view.rows(ticks[0], self._runs, self.width)
+        return view.at(ticks, self._columns)
 
     def imperfect(self, values: Floats, draws: Ints) -> Floats:
         """See :meth:`Device.imperfect`."""

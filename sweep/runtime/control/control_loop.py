@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sweep.errors import InvalidInputError, Problem
 from sweep.plan.sections import ControllerSpec
+from sweep.runtime.block import NextDue
 from sweep.runtime.components.device import Device
 from sweep.runtime.context import BatchContext, per_lane_values
 from sweep.runtime.control.controller import (
@@ -24,6 +25,7 @@ from sweep.runtime.control.controller import (
 from sweep.runtime.control.unbatched import Unbatched
 from sweep.runtime.fault import Fault, what_raised
 from sweep.runtime.ingress.mailbox import Mailbox
+from sweep.runtime.numerics.compiled import compiled
 from sweep.runtime.output import DeviceOutput
 from sweep.runtime.phases import Phase
 
@@ -45,6 +47,8 @@ class ControlLoop:
         apart: why every lane gets an object of its own; None has one object for all lanes.
 
     Attributes:
+        inputs: the devices that it reads.
+        next_due: when it runs next.
         controller: the object that computes.
         remarks: what there is to say about how it works, for people.
         raised: what it last raised for all lanes together and for none of them alone; empty if that never was.
@@ -55,16 +59,16 @@ class ControlLoop:
                  folder: Path | None, apart: str | None = None) -> None:  # fmt: skip
         spec = specs[0]
         self.name = name
-        self.schedule = spec.schedule(context.grid, name)
+        self.next_due = NextDue(spec.schedule(context.grid, name))
         self._grid = context.grid
-        self._devices = {device: devices[device] for device in spec.inputs}
+        self.inputs = tuple(spec.inputs)
         self._setup = ControllerSetup(
             lanes=context.lanes,
             period_s=spec.period_s,
             timestep_s=float(context.grid.timestep),
             inputs={device: components[device] for device in spec.inputs},
             outputs={driver: components[driver] for driver in spec.outputs},
-            widths={n: devices[n].width for n in spec.inputs} | {n: drivers[n].width for n in spec.outputs},
+            widths={n: devices[n].width for n in self.inputs} | {n: drivers[n].width for n in spec.outputs},
             parameters=stacked_parameters([lane.parameters for lane in specs]),
             references={reference: context.references[reference] for reference in spec.references},
             model=context.index.model,
@@ -110,13 +114,13 @@ class ControlLoop:
         """
         acting = alive
         if not self._all_present:
-            present = np.logical_and.reduce([shown[device].valid for device in self._devices])
+            present = np.logical_and.reduce([shown[device].valid for device in self.inputs])
             self._all_present = bool(present.all())  # what was delivered once stays
             acting = alive & present
         everyone = bool(acting.all())
         if not everyone and not acting.any():
             return {}
-        self._observe_ages(tick, shown, acting, everyone)
+        self._observe_ages(tick, shown, acting)
         commands, faults = self._compute(tick, shown, acting, everyone)
         if faults:
             acting, everyone = acting.copy(), False
@@ -140,7 +144,7 @@ class ControlLoop:
     def _compute(
         self, tick: int, shown: Mapping[str, DeviceOutput], acting: Bools, everyone: bool
     ) -> tuple[Any, dict[int, Fault]]:
-        inputs = {device: shown[device] for device in self._devices}
+        inputs = {device: shown[device] for device in self.inputs}
         if not everyone:
             some = int(acting.argmax())
             inputs = {device: output.substituted(~acting, some) for device, output in inputs.items()}
@@ -180,22 +184,28 @@ class ControlLoop:
             for name, values in commands.items():
                 # The runtime owns what it was given: user code may reuse its array for the next call.
                 owned = values.copy()
-                owned.flags.writeable = False
+                owned.setflags(write=False)
                 mailbox.post(target=name, commit_tick=tick + delay, values=owned, lanes=group,
                              source_id=self.name, source_sequence=self._calls)  # fmt: skip
 
-    def _observe_ages(self, tick: int, shown: Mapping[str, DeviceOutput], acting: Bools, everyone: bool) -> None:
+    def _observe_ages(self, tick: int, shown: Mapping[str, DeviceOutput], acting: Bools) -> None:
         self._acted += acting
         for device, ages in self._ages.items():
-            age = tick - shown[device].acquired_tick
-            if not everyone:
-                age = np.where(acting, age, 0)
-            ages[0] += age
-            np.maximum(ages[1], age, out=ages[1])
+            _take_ages(tick, shown[device].acquired_tick, acting, ages)
 
     def _fault(self, tick: int, error: Exception) -> Fault:
         phase, message = Phase.EXTERNAL_OUTPUT_PUBLISH, what_raised(error)
         return Fault(tick=tick, phase=phase, component=self.name, kind="controller", message=message)
+
+
+@compiled
+def _take_ages(tick: int, acquired: NDArray[np.int64], acting: Bools, ages: NDArray[np.int64]) -> None:
+    """Add the ages of samples, in lanes that act, to the sum and the greatest one in ``ages (2, lanes)``."""
+    for lane in range(len(acting)):
+        if acting[lane]:
+            age = tick - acquired[lane]
+            ages[0, lane] += age
+            ages[1, lane] = max(ages[1, lane], age)
 
 
 def _initial_state(name: str, controller: Any, lanes: int) -> dict[str, NDArray[Any]]:

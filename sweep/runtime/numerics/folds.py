@@ -1,4 +1,4 @@
-"""Folds over ticks, from left to right: where blocks end changes no bit of them."""
+"""Passes over the ticks of a block, for all lanes: folds from left to right, and copies."""
 
 from __future__ import annotations
 
@@ -58,3 +58,21 @@ def copy_within(limit: float, rows: Floats, to: Floats) -> bool:
                 to[lane, row, number] = x
                 within &= abs(x) <= limit
     return within
+
+
+@compiled
+def gather(rows: Floats, places: Ints, first: int, columns: Ints, to: Floats) -> None:
+    """Copy some numbers of some rows.
+
+    Args:
+        rows: ``(lanes, n, width)``.
+        places: ``(lanes or 1, m)`` which rows; one row of places is every lane's.
+        first: the number of row 0.
+        columns: ``(k,)`` which numbers.
+        to: ``(lanes, m, k)``, where they go.
+    """
+    for lane in range(len(to)):
+        own = places[lane if len(places) > 1 else 0]
+        for place in range(len(own)):
+            for number in range(len(columns)):
+                to[lane, place, number] = rows[lane, own[place] - first, columns[number]]

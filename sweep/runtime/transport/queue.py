@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from sweep.plan.instants import LaneInstants
+from sweep.runtime.numerics.compiled import compiled
 from sweep.runtime.output import DeviceOutput
+from sweep.runtime.transport.channel import LOST
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -16,6 +16,9 @@ Bools = NDArray[np.bool_]
 
 _FEW = 1024
 """Samples that there is room for from the start, if as many can be under way."""
+
+_DELIVERED, _ACQUIRED, _NUMBER = range(3)
+"""What a slot says of its sample; the tick of delivery is :data:`LOST` where there is none."""
 
 
 class SampleQueue:
@@ -27,6 +30,11 @@ class SampleQueue:
         in_flight: samples of one lane that can be under way at once.
         overtaking: whether a sample may be delivered before one that was acquired earlier.
         clock: what each lane's device clock says at a tick.
+
+    Attributes:
+        acquired: ``(lanes,)`` samples that were sent off or lost.
+        lost: ``(lanes,)`` those that were lost.
+        travel: ``(lanes,)`` ticks that the others travel all together.
     """
 
     def __init__(self, lanes: int, width: int, in_flight: int, *, overtaking: bool = False,
@@ -35,57 +43,39 @@ class SampleQueue:
         # What is under way, and the sample that is visible meanwhile.  Those that overtook it were acquired within its
         # own journey, so there are no more of them than can be under way.
         self._kept = (2 if overtaking else 1) * in_flight + 1
-        self._pushed = np.zeros(lanes, np.int64)
         self._sent_at_most = 0  # by any lane
-        self._rows = np.arange(lanes)  # of each lane's first slot
-        self._pushed_by_all = 0  # as long as all lanes push alike
-        self._even = True
-        self._all_valid = False
-        self._capacity = 0
+        self._pushed, self.acquired, self.lost, self.travel = self._counts = np.zeros((4, lanes), np.int64)
         self._values: Floats = np.zeros((lanes, 0, width))
-        # Per slot: delivery tick (-1: never used), acquisition tick, acquisition number.
         self._slots: Ints = np.zeros((3, lanes, 0), np.int64)
 
-    def push(self, values: Floats, acquired: Ints, delivered: Ints, index: Ints, sent: Bools | None = None) -> None:
+    def push(self, values: Floats, acquired: Ints, delivered: Ints, index: Ints, counts: Ints) -> None:
         """Send samples off.
 
         Args:
             values: ``(lanes, samples, width)``.
             acquired: ``(lanes or 1, samples)`` tick of acquisition.
-            delivered: ``(lanes, samples)`` tick of delivery; never decreasing within a lane unless samples overtake.
+            delivered: ``(lanes, samples)`` tick of delivery, :data:`LOST` for those that never arrive; never decreasing
+                within a lane unless samples overtake.
             index: ``(lanes or 1, samples)`` acquisition number.
-            sent: ``(lanes, samples)`` which of them are each lane's, and not lost; None means all.
+            counts: ``(lanes,)`` how many of them are each lane's, the leading ones.
         """
-        samples = values.shape[1]
+        samples, capacity = values.shape[1], self._values.shape[1]
         # No more can be under way than were sent: a latency beyond any episode costs no memory before its time.
         needed = min(self._kept, self._sent_at_most) + samples
-        if needed > self._capacity:
+        if needed > capacity:
             self._resize(min(self._kept, max(2 * needed, _FEW)) + 2 * samples)
         self._sent_at_most += samples
-        if sent is None and self._even:
-            place = self._place(samples)
-            self._values[:, place] = values
-            delivery, acquisition, number = self._slots
-            delivery[:, place], acquisition[:, place], number[:, place] = delivered, acquired, index
-            self._pushed += samples
-            self._pushed_by_all += samples
-            return
-        self._push_ragged(values, (delivered, acquired, index), sent)
+        values = np.ascontiguousarray(values)
+        _push(values, acquired, delivered, index, counts, self._values, self._slots, self._counts)
 
     def visible(self, tick: Ints) -> DeviceOutput:
         """The sample that is visible in each lane after DeviceUpdate of ``tick (lanes,)``."""
-        if not self._capacity:
-            self._resize(1)
-        place, valid = self._last_arrival(tick) if self._overtaking else self._last_in_order(tick)
-        values = self._values.reshape(-1, self._values.shape[2]).take(place, axis=0)
-        delivered, acquired, index = self._slots.reshape(3, -1).take(place, axis=1)
-        # What was visible once stays so, or is replaced: the check is over once it has passed.
-        self._all_valid = self._all_valid or bool(valid.all())
-        if not self._all_valid:
-            values = np.where(valid[:, None], values, np.nan)
-            delivered, acquired, index = (np.where(valid, a, -1) for a in (delivered, acquired, index))
-        for array in (valid, values, acquired, delivered, index):
-            array.flags.writeable = False  # several controllers may read it
+        lanes, _, width = self._values.shape
+        values, slots, valid = np.empty((lanes, width)), np.empty((3, lanes), np.int64), np.empty(lanes, np.bool_)
+        _show(tick, self._overtaking, self._values, self._slots, self._pushed, values, slots, valid)
+        for array in (valid, values, slots):
+            array.setflags(write=False)  # several controllers may read it
+        delivered, acquired, index = slots
         return DeviceOutput(valid=valid, values=values, acquired_tick=acquired, delivered_tick=delivered, index=index,
                             clock=self._clock)  # fmt: skip
 
@@ -95,45 +85,62 @@ class SampleQueue:
         late = delivered > tick
         return int(late.sum()), int((delivered - acquired)[late].sum())
 
-    def _last_in_order(self, tick: Ints) -> tuple[Ints, Bools]:
-        """Where the last sample is that was delivered by ``tick``, and whether there is one: the order is known."""
-        pending = np.add.reduce(self._slots[0] > tick[:, None], axis=1)
-        ordinal = self._pushed - 1 - pending
-        return ordinal % self._capacity + self._rows, ordinal >= 0
-
-    def _last_arrival(self, tick: Ints) -> tuple[Ints, Bools]:
-        """The same if samples overtake: the last arrival wins, of several at once the one acquired last."""
-        delivery, _, number = self._slots
-        arrived = np.where(delivery <= tick[:, None], delivery, -1)
-        last = np.maximum.reduce(arrived, axis=1)
-        newest = np.where(arrived == last[:, None], number, -1).argmax(axis=1)
-        return newest + self._rows, last >= 0
-
-    def _place(self, samples: int) -> Any:
-        start = self._pushed_by_all % self._capacity
-        if start + samples <= self._capacity:
-            return slice(start, start + samples)
-        return (start + np.arange(samples)) % self._capacity
-
-    def _push_ragged(self, values: Floats, slots: tuple[Ints, Ints, Ints], sent: Bools | None) -> None:
-        self._even = False
-        sent = np.ones(values.shape[:2], bool) if sent is None else sent
-        behind = np.add.accumulate(sent, axis=1, dtype=np.int64)
-        lane, row = np.nonzero(sent)
-        place = (self._pushed[lane] + behind[lane, row] - 1) % self._capacity
-        self._values[lane, place] = values[lane, row]
-        for own, given in zip(self._slots, slots, strict=True):
-            own[lane, place] = np.broadcast_to(given, sent.shape)[lane, row]
-        self._pushed += behind[:, -1]
-
     def _resize(self, capacity: int) -> None:
         lanes, old, width = self._values.shape
-        values, slots = np.full((lanes, capacity, width), np.nan), np.full((3, lanes, capacity), -1, np.int64)
+        values, slots = np.full((lanes, capacity, width), np.nan), np.full((3, lanes, capacity), LOST, np.int64)
         if old:
             ordinals = self._pushed[:, None] - 1 - np.arange(old)
             lane, back = np.nonzero(ordinals >= 0)
             ordinal = ordinals[lane, back]
             values[lane, ordinal % capacity] = self._values[lane, ordinal % old]
             slots[:, lane, ordinal % capacity] = self._slots[:, lane, ordinal % old]
-        self._values, self._slots, self._capacity = values, slots, capacity
-        self._rows = capacity * np.arange(lanes)
+        self._values, self._slots = values, slots
+
+
+@compiled
+def _push(
+    values: Floats, acquired: Ints, delivered: Ints, index: Ints, counts: Ints, ring: Floats, slots: Ints, tally: Ints
+) -> None:
+    """Put samples into the ring and count them; see :meth:`SampleQueue.push`."""
+    pushed, all_acquired, lost, travel = tally
+    capacity = ring.shape[1]
+    for lane in range(len(values)):
+        ticks = acquired[lane if len(acquired) > 1 else 0]
+        numbers = index[lane if len(index) > 1 else 0]
+        all_acquired[lane] += counts[lane]
+        for sample in range(counts[lane]):
+            arrival = delivered[lane, sample]
+            if arrival == LOST:
+                lost[lane] += 1
+                continue
+            travel[lane] += arrival - ticks[sample]
+            place = pushed[lane] % capacity
+            pushed[lane] += 1
+            slots[_DELIVERED, lane, place] = arrival
+            slots[_ACQUIRED, lane, place] = ticks[sample]
+            slots[_NUMBER, lane, place] = numbers[sample]
+            ring[lane, place] = values[lane, sample]
+
+
+@compiled
+def _show(
+    now: Ints, overtaking: bool, ring: Floats, slots: Ints, pushed: Ints, values: Floats, shown: Ints, valid: Bools
+) -> None:
+    """Find the sample that is visible in each lane: the last arrival, of several at once the one acquired last."""
+    capacity = ring.shape[1]
+    for lane in range(len(now)):
+        best, arrival = -1, LOST
+        for back in range(1, min(pushed[lane], capacity) + 1):
+            place = (pushed[lane] - back) % capacity
+            delivered = slots[_DELIVERED, lane, place]
+            if arrival < delivered <= now[lane]:
+                best, arrival = place, delivered
+                if not overtaking:
+                    break
+        valid[lane] = best >= 0
+        if valid[lane]:
+            shown[:, lane] = slots[:, lane, best]
+            values[lane] = ring[lane, best]
+        else:
+            shown[:, lane] = LOST
+            values[lane] = np.nan
