@@ -125,7 +125,9 @@ class Assembly:
         """
         specs = manifest.components_with(Capability.DEVICE)
         devices = [
-            DeviceReads(_reads(device), device.schedule, specs[name].initial_acquisition)
+            DeviceReads(
+                _reads(device), device.schedule, specs[name].initial_acquisition, device not in self.own_devices
+            )
             for name, device in self.devices.items()
         ]
         everyone = [*self.interactions.values(), *self.observers.values(), *self.metrics.values(), *watchers]

@@ -175,6 +175,11 @@ class InstanceBatch:
         """The lane's last tick whose DeviceUpdate happened, -1 before the first."""
         return int(self._updated[lane])
 
+    def take_over_state(self) -> None:
+        """Go on from what was written into the physics' state since the last step."""
+        self.observation.flush()  # what it holds ends with the boundary as it was
+        self.boundary = self.physics.boundary()
+
     # What follows is called by the cycle, in this order.
 
     def confine(self, view: BlockView, stops: dict[int, Stop]) -> None:

@@ -86,6 +86,8 @@ class BlockView:
         derived: MjData fields that depend on position and velocity, each ``(lanes, length + 1, ...)``: row j describes
             boundary ``start + j``; the last row only where an Interaction or Observer asked for it.
         opening: fields of the full forward at ``P_start``, as DeviceUpdate sees it, each ``(lanes, ...)``.
+        promoted: sensordata of the full forward at some ticks, as DeviceUpdate sees it, ``(lanes, nsensordata)`` each;
+            at the others the step's own record says the same.
         closing: fields of the full forward at ``P_stop``, as phases 9 to 11 see it, each ``(lanes, ...)``.
         whole_at_start: makes a private MjData of a lane at ``P_start`` with everything computed, as DeviceUpdate sees.
         whole_at_stop: the same at ``P_stop``, as phases 9 to 11 see it.
@@ -100,6 +102,7 @@ class BlockView:
     alive: NDArray[np.bool_]
     derived: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     opening: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    promoted: Mapping[int, Floats] = field(default_factory=dict)
     closing: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     whole_at_start: Callable[[int], mujoco.MjData] | None = None
     whole_at_stop: Callable[[int], mujoco.MjData] | None = None
@@ -130,15 +133,16 @@ class BlockView:
         """Sensordata as DeviceUpdate sees it, as a fresh array ``(lanes, samples, width)``.
 
         Args:
-            reads: the device's declaration; sensors of the full level exist at the block's first boundary only.
+            reads: the device's declaration.
             ticks: ``(lanes or 1, samples)`` boundaries of the block.
             columns: of sensordata.
         """
-        if reads.level is StateLevel.FULL:
-            return np.repeat(self.opening["sensordata"][:, None, columns], ticks.shape[1], axis=1)
         rows = self.derived["sensordata"]
-        lanes = np.arange(len(rows))[:, None, None]
-        found: Floats = rows[lanes, (ticks - self.block.start)[..., None], columns]
+        found = np.empty((len(rows), ticks.shape[1], len(columns)))
+        gather(rows, ticks, self.block.start, columns, found)
+        for tick, values in self.promoted.items() if reads.level is StateLevel.FULL else ():
+            lanes, samples = np.nonzero(np.broadcast_to(ticks == tick, found.shape[:2]))
+            found[lanes, samples] = values[lanes[:, None], columns]
         return found
 
 

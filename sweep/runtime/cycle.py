@@ -7,17 +7,18 @@ phases' own, and every reader sees the boundary that its phase belongs to.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sweep.runtime.block import Block, BlockView
-from sweep.runtime.fault import Fault, Stop
+from sweep.runtime.fault import Stop
 from sweep.runtime.inputs import BlockInputs
 from sweep.runtime.phases import Phase
 from sweep.runtime.reads import StateLevel
+from sweep.runtime.stepping import failures, least, step, without
 
 if TYPE_CHECKING:
     from sweep.runtime.batch import InstanceBatch
@@ -30,22 +31,20 @@ def run_block(batch: InstanceBatch, block: Block) -> None:
     inputs = _prepare(batch, block, stops)  # 1, 2, 3
     opening = _open(batch, block, inputs, stops)  # 4, and what force-reading Devices see in 5
     for driver in parts.drivers.values():  # 6 ActuatorApplication
-        _least(stops, driver.apply(block, inputs.controls, batch.boundary), batch.alive)
+        least(stops, driver.apply(block, inputs.controls, batch.boundary), batch.alive)
 
     boundaries = batch.observation.room(block, batch.boundary)
     placed = batch.physics.save() if parts.own_devices else saved
-    running = _without(batch.alive, [lane for lane, stop in stops.items() if stop.phase < Phase.PHYSICS_STEP])
-    # 7 PhysicsStep
-    faults, recorded = batch.physics.advance(block, inputs, running, boundaries, batch.reading.recorded)
-    _least(stops, faults, batch.alive)
+    stepped = step(batch, block, inputs, stops, boundaries)  # 7 PhysicsStep
 
     view = BlockView(block=block, boundaries=boundaries, inputs=inputs, alive=batch.alive, opening=opening)
-    view.derived = recorded if not batch.reading.refreshed else _refreshed(recorded, opening)
+    view.derived = stepped.recorded if not batch.reading.refreshed else _refreshed(stepped.recorded, opening)
+    view.promoted = stepped.promoted
     view.whole_at_start = lambda lane: batch.physics.data(lane, placed[lane])[1]
     view.whole_at_stop = lambda lane: batch.physics.data(lane)[1]
     _close(batch, view, stops)  # 8 PostPhysicsSnapshot
     for device in parts.own_devices:  # 5 DeviceUpdate of Devices that may raise
-        _least(stops, device.prepare(view, stops), batch.alive)
+        least(stops, device.prepare(view, stops), batch.alive)
     # 9 InteractionEvaluation, 10 DomainCommit, 11 Observer as far as it looks at the domain
     stops = batch.domain.evaluate(view, stops)
     batch.confine(view, stops)
@@ -64,8 +63,7 @@ def _prepare(batch: InstanceBatch, block: Block, stops: dict[int, Stop]) -> Bloc
     """Phases 1 to 3 of every tick of a block, and phase 2's commands handed to their drivers."""
     inputs = batch.physics.inputs(block)
     if batch.actions.commit(block, inputs, batch.physics, batch.alive):  # 1 DeferredActionsCommit
-        batch.observation.flush()  # what it holds ends with P_start as it was
-        batch.boundary = batch.physics.boundary()
+        batch.take_over_state()
     for disturbance in batch.parts.disturbances.values():
         disturbance.apply(block, inputs.wrenches)
     for command in batch.mailbox.cut(block.start, block.stop):  # 2 ExternalInputCommit
@@ -73,7 +71,7 @@ def _prepare(batch: InstanceBatch, block: Block, stops: dict[int, Stop]) -> Bloc
         if batch.recorder is not None:
             batch.recorder.commit(command)
     for prescribed in batch.parts.prescribed.values():  # 3 ContinuousPrescribedState
-        _least(stops, prescribed.apply(block, inputs), batch.alive)
+        least(stops, prescribed.apply(block, inputs), batch.alive)
     return inputs
 
 
@@ -86,7 +84,7 @@ def _open(batch: InstanceBatch, block: Block, inputs: BlockInputs, stops: dict[i
     batch.physics.place(inputs)
     level = StateLevel.FULL if forced else StateLevel.VELOCITY
     fields, failed = batch.physics.forward(level, sorted({*reading.opening, *reading.recorded}), batch.alive)
-    _least(stops, _failures(failed, block.start, Phase.DERIVED_STATE_RECOMPUTE), batch.alive)
+    least(stops, failures(failed, block.start, Phase.DERIVED_STATE_RECOMPUTE), batch.alive)
     return fields
 
 
@@ -97,8 +95,8 @@ def _close(batch: InstanceBatch, view: BlockView, stops: dict[int, Stop]) -> Non
     if reading.closing is StateLevel.STATE:
         return
     wanted = sorted({*reading.closing_fields, *reading.recorded})
-    fields, failed = batch.physics.forward(reading.closing, wanted, _without(view.alive, stops))
-    _least(stops, _failures(failed, view.block.stop - 1, Phase.POST_PHYSICS_SNAPSHOT), view.alive)
+    fields, failed = batch.physics.forward(reading.closing, wanted, without(view.alive, stops))
+    least(stops, failures(failed, view.block.stop - 1, Phase.POST_PHYSICS_SNAPSHOT), view.alive)
     view.derived = {f: np.concatenate([rows, fields[f][:, None]], axis=1) for f, rows in view.derived.items()}
     if reading.closing is StateLevel.FULL:
         view.closing = fields
@@ -107,24 +105,3 @@ def _close(batch: InstanceBatch, view: BlockView, stops: dict[int, Stop]) -> Non
 def _refreshed(recorded: Mapping[str, NDArray[Any]], opening: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """Records of a one-tick block whose first boundary was recomputed, because the integrator leaves them behind."""
     return {**recorded, **{field: opening[field][:, None] for field in recorded if field != "sensordata"}}
-
-
-def _least(stops: dict[int, Stop], more: Mapping[int, Stop] | None, alive: NDArray[np.bool_]) -> None:
-    """Of several things that stop a lane, the least (tick, phase, component) happened."""
-    for lane, stop in (more or {}).items():
-        if alive[lane] and (lane not in stops or stop.order < stops[lane].order):
-            stops[lane] = stop
-
-
-def _failures(messages: Mapping[int, str], tick: int, phase: Phase) -> dict[int, Stop]:
-    return {
-        lane: Fault(tick=tick, phase=phase, kind="mujoco_error", message=message) for lane, message in messages.items()
-    }
-
-
-def _without(alive: NDArray[np.bool_], lanes: Collection[int]) -> NDArray[np.bool_]:
-    if not lanes:
-        return alive
-    running = alive.copy()
-    running[list(lanes)] = False
-    return running

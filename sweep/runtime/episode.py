@@ -101,7 +101,7 @@ class Episode:
         """Overwrite parts of the state, and copy what it is then."""
         for field, columns, numbers in writes:
             self.batch.physics.write(0, field, columns, numbers)
-        self.batch.boundary = self.batch.physics.boundary()
+        self.batch.take_over_state()
         return self.snapshot()
 
     @property

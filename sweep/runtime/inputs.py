@@ -68,10 +68,19 @@ class BlockInputs:
         parts = (self.wrenches, self.equalities, self.positions, self.quaternions)
         return [part[:, :length].reshape(lanes, length, -1) for part in parts if part is not None]
 
+    def part(self, start: int, stop: int) -> BlockInputs:
+        """The inputs of the steps ``start`` .. ``stop - 1``, counted from the block's first."""
+        steps = [None if part is None else part[:, start:stop] for part in (self.wrenches, self.equalities)]
+        poses = [None if part is None else part[:, start : stop + 1] for part in (self.positions, self.quaternions)]
+        return BlockInputs(controls=self.controls[:, start:stop], wrenches=steps[0], equalities=steps[1],
+                           positions=poses[0], quaternions=poses[1])  # fmt: skip
+
     def rows(self) -> Floats:
         """One row per step, ``(lanes, length, width)``."""
+        if self.wrenches is self.equalities is self.positions is None:
+            return self.controls
         others = self.others
-        return np.concatenate([self.controls, *others], axis=2) if others else self.controls
+        return np.concatenate([self.controls, *others], axis=2)
 
 
 def joined_inputs(blocks: Sequence[BlockInputs]) -> BlockInputs:

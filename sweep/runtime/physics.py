@@ -56,6 +56,11 @@ class LanePhysics:
         # TIME, QPOS, QVEL and ACT lead a row of the batch in the order they have in a boundary row.
         self._start_columns = slice(0, int(size(model, _BOUNDARY)))
 
+    def controls(self) -> Floats:
+        """The controls that each lane's last step had, ``(lanes, nu)``; not to be changed."""
+        controls: Floats = self._batch.bind("ctrl")
+        return controls
+
     def boundary(self) -> Floats:
         """The current boundary of every lane, ``(lanes, 1 + nq + nv + na)``: time, qpos, qvel, act."""
         boundary: Floats = self._batch.state[:, self._start_columns].copy()
@@ -117,16 +122,21 @@ class LanePhysics:
         return {field: np.array(values) for field, values in bound.items()}, failed
 
     def advance(
-        self, block: Block, inputs: BlockInputs, alive: NDArray[np.bool_], into: Floats, recorded: Sequence[str] = ()
+        self,
+        block: Block,
+        inputs: BlockInputs,
+        ids: NDArray[np.intp] | None,
+        into: Floats,
+        recorded: Sequence[str] = (),
     ) -> tuple[dict[int, Fault], dict[str, NDArray[Any]]]:
-        """Phase 7 of every tick of a block, for the lanes alive.
+        """Phase 7 of every tick of a block, for some lanes.
 
         Args:
             block: the ticks.
             inputs: what each step is fed.
-            alive: ``(lanes,)``.
+            ids: the lanes; None means all.
             into: ``(lanes, length + 1, width)`` boundary rows; row 0 is the block's start and rows 1 .. are filled.
-                A lane that faults, or is not alive, repeats its last good boundary.
+                A lane that faults, or is none of them, repeats its last good boundary.
             recorded: MjData fields that each step computes of the boundary it starts from.
 
         Returns:
@@ -134,7 +144,6 @@ class LanePhysics:
             ``(lanes, length, ...)``.
         """
         rows = inputs.rows()
-        ids = None if alive.all() else np.flatnonzero(alive)
         records = self._buffer(block.length, self.lanes if ids is None else len(ids))
         found: dict[Any, Any] = {}
         failed: Sequence[int] = ()
@@ -156,11 +165,11 @@ class LanePhysics:
             into[:, 1:] = into[:, :1]
             into[ids, 1:] = records
             within = False
-        faults = {lane: self._replay_error(lane, block, rows[lane], into[lane]) for lane in failed}
         derived = {field: self._scattered(found[field], ids) for field in recorded}
+        faults = {lane: self._replay_error(lane, block, rows[lane], into[lane], derived) for lane in failed}
         counters = self._batch.warning[:, :, _COUNT]
         if not within or counters.any():
-            faults |= self._divergences(block, into, alive, skip=faults)
+            faults |= self._divergences(block, into, ids, skip=faults)
         return faults, derived
 
     def rewind(self, lane: int, saved: Floats, inputs: BlockInputs, steps: int) -> None:
@@ -207,11 +216,12 @@ class LanePhysics:
 
     def _outputs(self, records: Floats, recorded: Sequence[str], length: int) -> dict[Any, NDArray[Any]]:
         """Where a rollout records; derived fields into fresh arrays, since their views outlive the block."""
-        self._held = {}
-        for field in recorded:
-            bound = self._batch.bind(field)
-            self._held[field] = np.zeros((len(records), length, *bound.shape[1:]), bound.dtype)
+        self._held = {field: self._fresh(field, len(records), length) for field in recorded}
         return {_BOUNDARY: records, **self._held}
+
+    def _fresh(self, field: str, lanes: int, length: int) -> NDArray[Any]:
+        bound = self._batch.bind(field)
+        return np.zeros((lanes, length, *bound.shape[1:]), bound.dtype)
 
     def _scattered(self, records: NDArray[Any], ids: NDArray[np.intp] | None) -> NDArray[Any]:
         """Records of some lanes as rows of all of them."""
@@ -222,27 +232,32 @@ class LanePhysics:
         return everyone
 
     def _divergences(
-        self, block: Block, into: Floats, alive: NDArray[np.bool_], skip: dict[int, Fault]
+        self, block: Block, into: Floats, ids: NDArray[np.intp] | None, skip: dict[int, Fault]
     ) -> dict[int, Fault]:
         counters = self._batch.warning[:, :, _COUNT]
         # NaN fails the comparison too.
         bad: NDArray[np.bool_] = ~np.all(np.abs(into[:, 1:]) <= LARGEST, axis=2)
-        suspects = alive & (bad.any(axis=1) | counters.any(axis=1))
+        suspects = np.flatnonzero(bad.any(axis=1) | counters.any(axis=1))
         faults = {}
-        for lane in np.flatnonzero(suspects).tolist():
+        for lane in (suspects if ids is None else np.intersect1d(suspects, ids)).tolist():
             if lane not in skip:
                 faults[lane] = divergence(self.model, block, into[lane], bad[lane], counters[lane])
         return faults
 
-    def _replay_error(self, lane: int, block: Block, inputs: Floats, rows: Floats) -> Fault:
+    def _replay_error(
+        self, lane: int, block: Block, inputs: Floats, rows: Floats, derived: dict[str, NDArray[Any]]
+    ) -> Fault:
         """A lane in which MuJoCo raised: the call left it where it began, so step it again to find the tick."""
         for step in range(block.length):
             try:
                 fed = inputs[None, step : step + 1]
-                record = self._batch.rollout(1, control=fed, control_spec=self._spec, record=(_BOUNDARY,), ids=[lane])
+                kept = (_BOUNDARY, *derived)
+                record = self._batch.rollout(1, control=fed, control_spec=self._spec, record=kept, ids=[lane])
             except batch.SimulationError:
                 rows[step + 1 :] = rows[step]
                 message = " ".join(str(self._batch.error(lane)).split())
                 return Fault(tick=block.start + step, phase=Phase.PHYSICS_STEP, kind="mujoco_error", message=message)
             rows[step + 1] = record[_BOUNDARY][0, 0]
+            for field, values in derived.items():
+                values[lane, step] = record[field][0, 0]
         raise AssertionError("an error of a deterministic call did not happen again")

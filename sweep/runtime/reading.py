@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
 from sweep.plan.lane_clock import LaneSchedule
-from sweep.runtime.reads import Reads, StateLevel
+from sweep.runtime.block import Block
+from sweep.runtime.reads import FORCE_SENSORS, Reads, StateLevel
 
 EVERYTHING = Reads(StateLevel.FULL)
 """What is assumed of a reader that declares nothing: a full forward every tick."""
@@ -20,11 +23,13 @@ class DeviceReads:
         reads: what.
         schedule: when.
         initial: whether it also acquires at tick 0.
+        is_sensor: whether it reads sensors only, at any boundary of a block.
     """
 
     reads: Reads
     schedule: LaneSchedule
     initial: bool
+    is_sensor: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +42,7 @@ class Reading:
         closing: the level that phases 9 to 11 read at a block's last boundary.
         closing_fields: the fields of that.
         forced: the Devices that need a block to begin when they are due.
+        sensing: the Devices that read sensors which depend on forces; where controls rest, each step computes them.
         refreshed: whether recorded fields must be recomputed at a block's first boundary (RK4 leaves them behind).
         every_tick: whether blocks are one tick long.
         eager: whether every boundary gets a full forward, read or not.
@@ -47,6 +53,7 @@ class Reading:
     closing: StateLevel
     closing_fields: tuple[str, ...]
     forced: tuple[DeviceReads, ...]
+    sensing: tuple[DeviceReads, ...]
     refreshed: bool
     every_tick: bool
     eager: bool
@@ -57,9 +64,11 @@ class Reading:
         """The demands of Devices, of Interactions and Observers, and of traces."""
         devices, watchers = tuple(devices), tuple(watchers)
         everyone = [*(device.reads for device in devices), *watchers]
-        forced = tuple(device for device in devices if device.reads.level is StateLevel.FULL)
+        full = [device for device in devices if device.reads.level is StateLevel.FULL]
+        sensing = tuple(device for device in full if device.is_sensor and device.reads == FORCE_SENSORS)
+        forced = tuple(device for device in full if device not in sensing)
         read = _fields(reads for reads in everyone if reads.level is StateLevel.VELOCITY)
-        recorded = tuple(sorted({*read, *traced}))
+        recorded = tuple(sorted({*read, *traced, *_fields(device.reads for device in sensing)}))
         closing = StateLevel.FULL if eager else max((reads.level for reads in watchers), default=StateLevel.STATE)
         refreshed = rk4 and any(field != "sensordata" for field in recorded)
         return cls(
@@ -68,6 +77,7 @@ class Reading:
             closing=closing,
             closing_fields=_fields(watchers),
             forced=forced,
+            sensing=sensing,
             refreshed=refreshed,
             every_tick=refreshed or closing is StateLevel.FULL or EVERYTHING in everyone,
             eager=eager,
@@ -75,7 +85,9 @@ class Reading:
 
     def next_forced(self, tick: int) -> int | None:
         """The first tick after ``tick`` at which some lane's forced Device is due; None without any."""
-        return min((int(device.schedule.next_tick(tick + 1).min()) for device in self.forced), default=None)
+        if not self.forced:
+            return None
+        return min(int(device.schedule.next_tick(tick + 1).min()) for device in self.forced)
 
     def is_forced(self, tick: int) -> bool:
         """Whether a forced Device of some lane is due at this tick."""
@@ -83,6 +95,15 @@ class Reading:
             (tick == 0 and device.initial) or bool((device.schedule.next_tick(tick) == tick).any())
             for device in self.forced
         )
+
+    def sensed_at(self, block: Block) -> list[int]:
+        """The ticks of a block at which some lane's sensor of forces is due."""
+        ticks: set[int] = set()
+        for device in self.sensing:
+            ticks.update(np.unique(device.schedule.due(block.start, block.stop).ticks).tolist())
+            if device.initial and not block.start:
+                ticks.add(0)
+        return sorted(ticks)
 
 
 def _fields(declared: Iterable[Reads]) -> tuple[str, ...]:

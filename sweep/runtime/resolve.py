@@ -11,9 +11,10 @@ from sweep.digest import canonical_json
 from sweep.errors import ClaimConflictError, InvalidInputError, Problem
 from sweep.plan.claims import check_claims
 from sweep.plan.clock import Grid
-from sweep.plan.component import ModelAdditions
+from sweep.plan.component import ComponentSpec, ModelAdditions
 from sweep.plan.components import AnyComponent
 from sweep.plan.custom import UserClassSpec
+from sweep.plan.fields import Section
 from sweep.plan.files import FileReader, Files
 from sweep.plan.manifest import Manifest, grid_problems, load_manifest, stated_grid
 from sweep.plan.metric import MetricSpec
@@ -21,7 +22,7 @@ from sweep.plan.parts import PartMemo
 from sweep.plan.plan import ModelImage, Plan
 from sweep.plan.problems import unknown_name
 from sweep.plan.sections import ControllerSpec, ModelEdit, ModelSpec, ReferenceSpec, RuntimeSpec
-from sweep.plan.variant import with_parameters
+from sweep.plan.variant import varied_parts, with_parameters
 from sweep.runtime.components import live_class
 from sweep.runtime.control.controller import load_controller
 from sweep.runtime.model import load_image, open_model
@@ -58,6 +59,7 @@ class Resolver:
 
     def __init__(self) -> None:
         self._models: dict[tuple[str, ...], _Compiled] = {}
+        self._base: tuple[Plan, ModelIndex] | None = None
         self._files = FileReader()
         self._memo = PartMemo()
 
@@ -65,8 +67,23 @@ class Resolver:
         """See :func:`resolve_plan`."""
         if not isinstance(manifest, Manifest):
             manifest = load_manifest(manifest)
-        if parameters:
-            manifest = with_parameters(manifest, parameters, self._memo)
+        if not parameters:
+            self._base = plan, _ = self._resolved(manifest), self._model(manifest).index
+            return plan
+        return self._varied(manifest, parameters) or self._resolved(with_parameters(manifest, parameters, self._memo))
+
+    def _varied(self, manifest: Manifest, parameters: Mapping[str, Any]) -> Plan | None:
+        """A known manifest's Plan with other numbers; None if more is to be checked than the parts that have them."""
+        if self._base is None or self._base[0].manifest is not manifest:
+            return None
+        base, index = self._base
+        parts = varied_parts(manifest, parameters, self._memo)
+        if parts is None:
+            return None
+        checked = (self._memo.of(_is_more, ".".join(part), section, base, index) for part, section in parts.items())
+        return None if any(checked) else base.varied(parts, self._memo)
+
+    def _resolved(self, manifest: Manifest) -> Plan:
         model = self._model(manifest)
         files, unreadable = self._memo.of(self._files.read, "controllers", manifest.controllers, manifest.folder)
         problems = [
@@ -93,6 +110,23 @@ class Resolver:
         return self._models[key]
 
 
+def _is_more(path: str, section: Section, base: Plan, index: ModelIndex) -> bool:
+    """Whether a part with other numbers has problems, or shows more than numbers to other parts and to the model."""
+    name, folder = path.partition(".")[2], base.manifest.folder
+    match section:
+        case ModelSpec():
+            edits = section.edits.items()
+            return bool(_start_problems(path, section, index)) or any(_edit_problems(*edit, index) for edit in edits)
+        case ControllerSpec():
+            off_grid = section.grid_problems(base.grid, name)
+            return bool(off_grid or _one_controller_problems(name, section, folder, base.files))
+        case ComponentSpec():
+            before, off_grid = base.manifest.components[name], section.grid_problems(base.grid, name)
+            shown, known = [(spec.additions(name), spec.claims(name)) for spec in (section, before)]
+            return bool(off_grid or shown != known or _component_problems(name, section, index, folder))
+    return True
+
+
 def _source(_: str, spec: ModelSpec) -> tuple[ModelSpec, str]:
     """Where the model comes from, without what is applied to it lane by lane once it is compiled."""
     source = spec.model_copy(update={"edits": {}, "initial": {}, "keyframe": None})
@@ -110,7 +144,9 @@ def _model_problems(manifest: Manifest, index: ModelIndex, memo: PartMemo) -> li
     return problems + memo.of(_start_problems, "model", manifest.model, index)
 
 
-def _component_problems(name: str, spec: AnyComponent, index: ModelIndex, folder: Path | None) -> list[Problem]:
+def _component_problems(
+    name: str, spec: AnyComponent | ComponentSpec, index: ModelIndex, folder: Path | None
+) -> list[Problem]:
     problems: list[Problem] = live_class(spec).problems(spec, index, f"components.{name}")
     if isinstance(spec, UserClassSpec):
         problems += _class_problems(f"components.{name}.class", spec.class_, folder, spec.method)

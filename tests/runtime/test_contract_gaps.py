@@ -313,24 +313,27 @@ def test_a_reader_that_declares_nothing_is_shown_constraints_and_forces_of_the_c
     assert [list(map(bits, row)) for row in found] == [list(map(bits, row)) for row in expected]
 
 
-@pytest.mark.parametrize("derived_state", ["lazy", "eager"])
-def test_force_state_waits_until_someone_needs_it(derived_state, monkeypatch):
-    """Encoders never need it, an accelerometer where it is due; eager computes it at every boundary."""
+@pytest.mark.parametrize(("derived_state", "expected"), [("lazy", [0, 0, 2]), ("eager", [60, 60, 62])])
+def test_force_state_waits_until_someone_needs_it(derived_state, expected, monkeypatch):
+    """Encoders never need it, an accelerometer where controls change when it is due; eager has it at every boundary."""
     levels = []
     original = LanePhysics.forward
     monkeypatch.setattr(
         LanePhysics, "forward", lambda self, level, *rest: levels.append(level) or original(self, level, *rest)
     )
+    drive = {"type": "torque", "actuators": ["push"]}
     encoder = {"type": "encoder", "joints": "hinge", "period_s": DT}
     imu = {"type": "imu", "site": "tip", "measures": "accelerometer", "period_s": 0.01}
     runtime = {"duration_s": 0.06, "derived_state": derived_state}
     shown = []
-    for components in ({"enc": encoder}, {"enc": encoder, "imu": imu}):
+    for components in ({"enc": encoder}, {"enc": encoder, "imu": imu}, {"drive": drive, "imu": imu}):
         levels.clear()
         run = plan_of(landing(components, runtime=runtime)).instantiate()
-        run.advance(30)
+        for tick, torque in ((7, 1.0), (10, 2.0), (15, 2.0), (20, 3.0)) if "drive" in components else ():
+            run.enqueue_external_input("drive", [torque], source_id="me", effective_time_s=tick * DT)
+        run.advance(30)  # samples are due at 5, 10, 15, 20, 25
         shown.append(levels.count(StateLevel.FULL))
-    assert shown == ([0, 5] if derived_state == "lazy" else [60, 60])  # due at 5, 10, 15, 20, 25
+    assert shown == expected
 
 
 def test_a_host_is_lazy_unless_it_is_told_otherwise():

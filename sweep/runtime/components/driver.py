@@ -77,11 +77,14 @@ class Driver:
         problems = index.actuator_problems(f"{path}.actuators", spec.actuators)
         if problems:
             return problems
-        width = len(index.controls(spec.actuators))
-        for field in sorted(spec.per_control):
-            values = getattr(spec, field)
-            if isinstance(values, tuple) and len(values) not in (1, width):
-                problems.append(Problem(f"{path}.{field}", f"{len(values)} numbers for {width} controls"))
+        given = {field: getattr(spec, field) for field in sorted(spec.per_control)}
+        counts = {field: len(values) for field, values in given.items() if isinstance(values, tuple)}
+        width = len(index.controls(spec.actuators)) if set(counts.values()) - {1} else 1
+        problems += [
+            Problem(f"{path}.{field}", f"{count} numbers for {width} controls")
+            for field, count in counts.items()
+            if count not in (1, width)
+        ]
         return problems + cls.actuator_problems(spec, index, f"{path}.actuators")
 
     @classmethod

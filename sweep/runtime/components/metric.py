@@ -23,8 +23,10 @@ _FOLDS = {
     "min": folds.LEAST,
     "max": folds.GREATEST,
     "max_abs": folds.GREATEST_SIZE,
+    "final": folds.LAST,
+    "final_abs": folds.LAST_SIZE,
 }
-"""How rows combine from left to right; a metric without an entry keeps the last."""
+"""How rows combine from left to right. A metric without an entry has no signal."""
 
 
 class Metric:
@@ -45,7 +47,7 @@ class Metric:
             self.reads = FORCE_SENSORS if context.index.needs_forces(spec.sensor_name) else SENSORS
         self._timestep = context.grid.timestep
         self._reference = None if spec.reference is None else context.references[spec.reference]
-        self._how = _FOLDS.get(spec.type, folds.LAST)
+        self._how = _FOLDS.get(spec.type)
         columns = _columns(spec, context)
         self._columns = as_slice(columns)
         start = {"min": np.inf, "max": -np.inf}.get(spec.type, 0.0)
@@ -55,7 +57,7 @@ class Metric:
     def fold(self, view: BlockView) -> None:
         """Phase 11 of every tick of a block."""
         counts = view.counts
-        if self._accumulated.shape[1]:
+        if self._how is not None and self._accumulated.shape[1]:
             folds.fold(self._how, self._signal(view), counts, self._accumulated)
         self._ticks += counts
 

@@ -10,7 +10,7 @@ from sweep.runtime.numerics.compiled import compiled
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-SUM, SUM_OF_SQUARES, SUM_OF_SIZES, LEAST, GREATEST, GREATEST_SIZE, LAST = range(7)
+SUM, SUM_OF_SQUARES, SUM_OF_SIZES, LEAST, GREATEST, GREATEST_SIZE, LAST, LAST_SIZE = range(8)
 """How a row is combined with what came before it."""
 
 
@@ -42,6 +42,8 @@ def _combined(how: int, before: float, x: float) -> float:
         return x if x < before or x != x else before
     if how == GREATEST_SIZE:
         x = abs(x)
+    if how == LAST_SIZE:
+        return abs(x)
     if how == LAST:
         return x
     return x if x > before or x != x else before
