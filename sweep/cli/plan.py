@@ -13,7 +13,8 @@ from sweep.config.design import KEYS
 from sweep.design import DesignSpec, Interval, Run, SweepSpec, distinct_runs
 from sweep.design.cell import shown
 from sweep.execution.auto import in_words
-from sweep.execution.estimate import share_s
+from sweep.execution.calibration import calibrate
+from sweep.execution.calibration import in_words as lanes_in_words
 from sweep.execution.executor import cores
 from sweep.execution.folder import SweepFolder
 from sweep.execution.pending import pending_work
@@ -55,14 +56,19 @@ def plan_document(planned: PlannedSweep, spec: SweepSpec, run_s: float | None = 
         ``seeds``: of every cell; a run is a ``plan_id`` and a seed.
         ``runs``, ``done``: how many different ones, and how many of them are answered; ``pending``: why the others
         are to be run, reason to count.
-        ``simulated_s``: length of a run; ``workers``: how many work at once; ``estimate_s``: wall time of what is
-        pending [s], null where user code does not get through a few runs' first moments.
+        ``simulated_s``: length of a run; ``executor``: its kind; ``workers``: how many work at once; ``estimate_s``:
+        wall time of what is pending [s], null where user code does not get through a few runs' first moments;
+        ``lanes`` of a batch at most and ``threads`` of its physics, as a short calibration found them best, null there,
+        too.
     """
     folder = SweepFolder.of(planned, spec)
     runs = distinct_runs(planned.runs)
     pending, reasons = _pending(planned, folder, runs, timeout_s=spec.executor.timeout_s)
     workers = spec.executor.workers or cores()
-    share = run_s if run_s is not None else share_s(pending)
+    found = calibrate(pending, workers if spec.executor.kind == "inline" else 1)
+    share = run_s if run_s is not None else None if found is None else found.share_s
+    # In this process shards go one after the other.
+    at_once = 1 if spec.executor.kind == "inline" else workers
     return {
         "version": VERSION,
         "name": planned.header.name,
@@ -84,8 +90,11 @@ def plan_document(planned: PlannedSweep, spec: SweepSpec, run_s: float | None = 
         "done": len(runs) - len(pending),
         "pending": reasons,
         "simulated_s": planned.base.manifest.runtime.duration_s,
+        "executor": spec.executor.kind,
         "workers": workers,
-        "estimate_s": None if share is None else share * len(pending) / workers,
+        "lanes": None if found is None else found.lanes,
+        "threads": None if found is None else found.threads,
+        "estimate_s": 0.0 if not pending else None if share is None else share * len(pending) / at_once,
     }
 
 
@@ -169,10 +178,12 @@ def _progress(document: dict[str, Any]) -> str:
     if not document["pending"]:
         return f"{done}, nothing is left to run"
     waiting = ", ".join(f"{count} {reason}" for reason, count in document["pending"].items())
-    workers, estimate = counted(document["workers"], "worker"), document["estimate_s"]
+    where = "in this process" if document["executor"] == "inline" else f"on {counted(document['workers'], 'worker')}"
+    estimate = document["estimate_s"]
     if estimate is None:
-        return f"{done}; to run: {waiting}, on {workers}; they do not get far enough to say how long it takes"
-    return f"{done}; to run: {waiting}; about {in_words(estimate)} on {workers}"
+        return f"{done}; to run: {waiting}, {where}; they do not get far enough to say how long it takes"
+    batches = lanes_in_words(document["lanes"], document["threads"])
+    return f"{done}; to run: {waiting}; about {in_words(estimate)} {where}, in batches of {batches}"
 
 
 def axes_table(spec: SweepSpec) -> RenderableType:

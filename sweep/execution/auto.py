@@ -68,6 +68,7 @@ class AutoExecutor:
         self._make_ray = make_ray or partial(RayExecutor, timeout_s=timeout_s)
         self._inline = InlineExecutor(self._workers, timeout_s=timeout_s)
         self._ray: RayExecutor | None = None
+        self.threads = 1  # of a worker; what is done here meanwhile has all cores
         self._stopped = False
         self._is_short = self._is_refused = False
         self.reason = "inline: one run is measured first"

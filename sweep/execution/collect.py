@@ -11,6 +11,7 @@ from pathlib import Path
 from sweep.design.spec import SweepSpec
 from sweep.errors import ExecutorError, LedgerError, StoppedError, SweepError
 from sweep.execution.auto import choose
+from sweep.execution.calibration import calibrate, in_words
 from sweep.execution.canary import ANYWAY, Canary
 from sweep.execution.capsules import CapsuleWriter
 from sweep.execution.executor import Executor
@@ -20,7 +21,7 @@ from sweep.execution.pending import Work, pending_work
 from sweep.execution.planning import PlannedSweep
 from sweep.execution.progress import CollectReport, Progress
 from sweep.execution.run_files import RunFiles
-from sweep.execution.shards import ShardQueue
+from sweep.execution.shards import LANES, ShardQueue
 from sweep.results import Failures, Ledger, RunRecord, Status
 from sweep.results.session import FINISHED, INTERRUPTED
 
@@ -70,8 +71,15 @@ class Collection:
         with self._interrupts:  # between two shards signals are the caller's
             return next(self._shards)
 
+    def commit(self) -> None:
+        """Run what is left; returns once the last run is committed, while a Ray of its own is still there."""
+        with self._interrupts:
+            while self._session is None or not self._session.is_complete:
+                if next(self, None) is None:
+                    return
+
     def finish(self) -> CollectReport:
-        """Run what is left."""
+        """Run what is left, and end what was started for it."""
         with self._interrupts:
             for _ in self:
                 pass
@@ -107,7 +115,7 @@ class Collection:
                 session.interrupted, session.stopped = True, session.stopped or "stopped"
             except BaseException as error:
                 with suppress(LedgerError):  # the first error is the one to hear of
-                    ledger.finish(INTERRUPTED)
+                    ledger.finish(FINISHED if session.is_complete else INTERRUPTED)
                 if isinstance(error, LedgerError) or (isinstance(error, ExecutorError) and session.has_run):
                     raise StoppedError(f"{error} {session.so_far}") from error
                 raise
@@ -161,6 +169,7 @@ class _Session:
         self._total, self._reused = len(asked), len(known)
         self._ran = 0
         self._queue: ShardQueue | None = None
+        self._lanes: int | None = None  # if they were calibrated
         self.interrupted = False
         self.stopped = ""
         self._resume_with = ""
@@ -174,11 +183,25 @@ class _Session:
         if self.stopped:
             return
         runs = self._work.runs if self._canary is None else self._canary.ahead(self._work.runs)
-        queue = ShardQueue(runs, shard_s=shard_s, suspects=self._work.suspects, leases=self._ledger.leases)
+        self._calibrate()
+        queue = ShardQueue(
+            runs, shard_s=shard_s, lanes=self._lanes or LANES, suspects=self._work.suspects, leases=self._ledger.leases
+        )
         self._queue = queue
         with self._executor as executor:
             for records in executor.execute(queue, RunFiles.of(self._ledger.path.parent)):
                 yield self._commit(records)
+
+    def _calibrate(self) -> None:
+        """Find the best lanes and threads; of few runs it is not worth finding out."""
+        found = calibrate(self._work.runs, self._executor.threads) if len(self._work.runs) > LANES else None
+        if found is not None:
+            self._lanes, self._executor.threads = found.lanes, found.threads
+
+    @property
+    def _reason(self) -> str:
+        where = self._executor.reason
+        return where if self._lanes is None else f"{where}; {in_words(self._lanes, self._executor.threads)}"
 
     def report(self) -> CollectReport:
         return CollectReport(
@@ -191,7 +214,7 @@ class _Session:
             stopped=self.stopped,
             resume_with=self._resume_with,
             elapsed_s=time.monotonic() - self._started,
-            reason=self._executor.reason if self._work.runs else "everything was done before",
+            reason=self._reason if self._work.runs else "everything was done before",
             remark=self._capsules.remark,
         )
 
@@ -199,6 +222,11 @@ class _Session:
     def has_run(self) -> bool:
         """Whether anything was committed."""
         return self._ran > 0
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every run has a record."""
+        return self._ran == len(self._work.runs)
 
     @property
     def so_far(self) -> str:
@@ -225,10 +253,12 @@ class _Session:
         for record in records:
             self._failures.add(record)
         self._tell(records, self._capsules.write(records))
-        failed, is_over = len(self._failures), self._ran == len(self._work.runs)
-        if self._most_failures is not None and failed >= self._most_failures and not is_over:
+        failed = len(self._failures)
+        if self.is_complete:
+            return records
+        if self._most_failures is not None and failed >= self._most_failures:
             self._stop(f"stopping at {failed} failures, as on_failure asks")
-        elif not is_over:
+        else:
             self._heed(records)
         return records
 
@@ -258,7 +288,7 @@ class _Session:
                 eta_s=0.0 if not left else None if pace is None else pace * left,
                 failures=self._failures.groups,
                 records=tuple(records),
-                reason=self._executor.reason,
+                reason=self._reason,
                 capsules=capsules or {},
                 remarks=(*self._warnings, *self._executor.remarks),
                 stopping=self.stopped,

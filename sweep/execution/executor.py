@@ -22,7 +22,12 @@ class Executor(Protocol):
     """Runs shards somewhere; used in ``with``.
 
     The records do not depend on which executor runs them, nor on the number of workers or the size of shards.
+
+    Attributes:
+        threads: threads that the physics of one shard runs on; fewer may be set before it begins.
     """
+
+    threads: int
 
     @property
     def isolates(self) -> bool:

@@ -46,6 +46,7 @@ class RayExecutor:
     ) -> None:
         self.reason = reason
         self._timeout_s = timeout_s
+        self.threads = 1  # a core each
         self._told: list[str] = []
         self._placement: Placement | None = None
         self._session = RaySession(workers, address, pythonpath)

@@ -19,10 +19,10 @@ from sweep.results.attempts import HERE
 Shard = tuple[Run, ...]
 """Runs of one layout that execute in one call."""
 
-LANES = 32
-"""Lanes of a shard: the state of about this many fits a core's level 2 cache."""
+LANES = 64
+"""Most lanes of a shard that nobody has calibrated."""
 
-MAX_LANES = 64
+MAX_LANES = 128
 LONE_EXCESS = 8
 """A run alone takes several times its share of a batch (numpy calls cost the same for one lane as for thirty)."""
 
@@ -64,7 +64,7 @@ class ShardQueue:
         runs: what is to be run, in order.
         shard_s: wall time that a shard should take [s].
         workers: how many take from it at once.
-        lanes: most lanes of a shard, 1 to 64.
+        lanes: most lanes of a shard, 1 to 128.
         suspects: run_ids of suspects.
         leases: hears of every shard; None keeps no account, and gives nothing up.
 

@@ -12,14 +12,15 @@ from rich.console import Console
 from sweep.cli.plan import describe, plan_document
 from sweep.config.load import load_spec
 from sweep.digest import canonical_json
-from sweep.execution.estimate import PROBE, probe, share_s
+from sweep.execution.calibration import WORTH_S, Calibration, calibrate, probe
 from sweep.execution.findings import Findings
 from sweep.execution.planning import plan_sweep
+from sweep.execution.shards import LANES, MAX_LANES
 from sweep.run import SweepRun
 
 pytestmark = pytest.mark.slow
 
-QUICK = ("scene=cartpole", "manifest.runtime.duration_s=0.05", "tracking=none", "executor=inline")
+QUICK = ("scene=cartpole", "manifest.runtime.duration_s=0.05", "tracking=none")
 SAMPLED = ("design=lhs", "design.n=8", "latency=tag(log,interval(1ms,20ms))", "mass_scale=1,1.2", "seeds=3")
 
 
@@ -28,14 +29,14 @@ def _own_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def planned(*words, run_s=None):
-    spec = load_spec([*QUICK, *words])
+def planned(*words, executor="inline", run_s=None):
+    spec = load_spec([*QUICK, f"executor={executor}", *words])
     sweep = plan_sweep(spec)
     return sweep, spec, plan_document(sweep, spec, run_s)
 
 
-def told(*words, run_s=None):
-    sweep, spec, document = planned(*words, run_s=run_s)
+def told(*words, executor="inline", run_s=None):
+    sweep, spec, document = planned(*words, executor=executor, run_s=run_s)
     console = Console(width=200, file=StringIO())
     for part in describe(sweep, spec, document):
         console.print(part, markup=False, highlight=False)
@@ -71,12 +72,14 @@ def test_the_document_has_the_whole_design():
     assert document["seeds"] == (0, 1, 2)
     assert document["runs"] == 3 * len(sweep.cells)
     assert (document["done"], document["pending"]) == (0, {"new": document["runs"]})
-    assert document["estimate_s"] == 0.5 * document["runs"] / document["workers"]
+    assert document["estimate_s"] == 0.5 * document["runs"]
 
 
 def test_the_canarys_measurement_makes_the_estimate():
-    answer = told("latency=0,0.01", "seeds=4", "executor.workers=2", run_s=180.0)
-    assert "done already: 0; to run: 8 new; about 12 min on 2 workers" in answer
+    words = "latency=0,0.01", "seeds=4", "executor.workers=2"
+    progress = "done already: 0; to run: 8 new; about {}, in batches of up to "
+    assert progress.format("24 min in this process") in told(*words, run_s=180.0)
+    assert progress.format("12 min on 2 workers") in told(*words, executor="ray", run_s=180.0)
 
 
 def test_runs_are_timed_in_the_company_that_they_run_in():
@@ -84,12 +87,29 @@ def test_runs_are_timed_in_the_company_that_they_run_in():
     layouts = {run.plan.layout: None for run in sweep.runs}
     assert len(layouts) == 2
     assert {run.plan.layout for run in probe(sweep.runs)} == {next(iter(layouts))}
-    assert len(probe(sweep.runs)) == PROBE < len(sweep.runs) // 2
+    assert len(probe(sweep.runs)) == len(sweep.runs) // 2 < MAX_LANES
     alone = Findings(max_lanes=1).applied(sweep)
     assert probe(alone.runs) == list(alone.runs[:1])
-    assert probe([]) == []
-    assert share_s([]) == 0.0
-    assert share_s(alone.runs) > 0
+    assert (probe([]), calibrate([])) == ([], None)
+    found = calibrate(alone.runs, threads=2)
+    assert found is not None
+    assert found.lanes == 1
+    assert found.share_s > 0
+
+
+@pytest.mark.slow
+def test_lanes_and_threads_are_what_a_short_calibration_finds_best(monkeypatch):
+    sweep, *_ = planned("latency=0,0.01", "seeds=100", run_s=1.0)
+    times = {(16, 1): 1.0, (32, 1): 0.9, (64, 1): 0.8, (128, 1): 0.79, (64, 2): 0.5}
+
+    def timed(runs, threads):
+        return Calibration(len(runs), threads, times[len(runs), threads]), True
+
+    assert calibrate(sweep.runs[:200]).share_s * 200 < WORTH_S
+    assert calibrate(sweep.runs[:200], threads=2).lanes == LANES, "what is over soon is not worth more"
+    monkeypatch.setattr("sweep.execution.calibration._timed", timed)
+    assert calibrate(sweep.runs) == Calibration(64, 1, 0.8), "twice the lanes must gain something"
+    assert calibrate(sweep.runs, threads=2) == Calibration(64, 2, 0.5)
 
 
 def test_nobody_says_how_long_what_falls_at_once_would_take(tmp_path, monkeypatch):

@@ -12,7 +12,7 @@ import pytest
 
 from sweep.errors import ExecutorError, LedgerError
 from sweep.execution.auto import AutoExecutor, in_words
-from sweep.execution.collect import collect
+from sweep.execution.collect import Collection, collect
 from sweep.execution.executor import InlineExecutor
 from sweep.execution.folder import SweepFolder
 from sweep.execution.planning import plan_sweep
@@ -20,6 +20,7 @@ from sweep.execution.replay import find_run, replayable
 from sweep.execution.shards import ShardQueue
 from sweep.execution.worker import execute_shard
 from sweep.results import Ledger
+from sweep.results.session import FINISHED
 
 SLOW_CTL = """
 import time
@@ -62,6 +63,26 @@ def test_records_are_committed_before_they_are_reported(scene):
     collect(planned, folder, spec, lambda event: seen.append((event.done, len(records(folder)))))
     assert seen
     assert all(done == committed for done, committed in seen)
+
+
+def test_results_are_there_before_the_executor_ends(scene):
+    class Lingering(InlineExecutor):
+        has_ended = False
+
+        def __exit__(self, *_):
+            self.has_ended = True
+
+    spec, executor = scene.spec(), Lingering()
+    planned = plan_sweep(spec)
+    folder = SweepFolder.prepare(planned, spec)
+    collection = Collection(planned, folder, spec, executor=executor)
+    for _ in range(2):  # nothing is left for the second time
+        collection.commit()
+        assert (len(records(folder)), collection.report().pending, executor.has_ended) == (6, 0, False)
+    collection.close()
+    assert executor.has_ended
+    with Ledger.open(folder.path, read_only=True) as ledger:
+        assert ledger.state == FINISHED
 
 
 def test_more_values_and_seeds_extend_a_sweep(scene):
@@ -164,7 +185,7 @@ from pathlib import Path
 sys.path.insert(0, {tests!r})
 from conftest import Scene
 from sweep.design import ExecutorSpec
-from sweep.execution.collect import collect
+from sweep.execution.collect import Collection, collect
 from sweep.execution.folder import SweepFolder
 from sweep.execution.planning import plan_sweep
 

@@ -39,6 +39,20 @@ class Poison:
 KILL = "manifest.controllers.fb.parameters.kill"
 
 
+class Watched(ShardQueue):
+    """Notes the sizes of the shards that are taken before one came back."""
+
+    def __init__(self, *given, **named):
+        super().__init__(*given, **named)
+        self.unmeasured = []
+
+    def take(self, *given, **named):
+        is_measured, shard = self.share_s is not None, super().take(*given, **named)
+        if shard is not None and not is_measured:
+            self.unmeasured.append(len(shard))
+        return shard
+
+
 @pytest.fixture(scope="module")
 def ray_up():
     """One cluster for the module; executors of the tests borrow it."""
@@ -50,9 +64,10 @@ def ray_up():
 @pytest.mark.parametrize(("workers", "lanes"), [(2, 7)])
 def test_records_are_those_of_this_process(scene, ray_up, workers, lanes):
     planned = plan_sweep(scene.spec(seeds=range(10)))
-    queue = ShardQueue(planned.runs[::-1], lanes=lanes)
+    queue = Watched(planned.runs[::-1], lanes=lanes)
     with RayExecutor(workers) as executor:
         found = [record for part in executor.execute(queue) for record in part]
+    assert queue.unmeasured in ([1], [1, 1])  # one worker may be up before the other
     assert Counter(r.run_id for r in found) == Counter(run.run_id for run in planned.runs)
     here = {r.run_id: r for r in execute_shard(planned.runs)}
     assert all(here[record.run_id] == record for record in found)

@@ -1,0 +1,127 @@
+"""Calibration: how many lanes and threads suit a sweep on this machine, and what a run costs with them.
+
+Bits do not depend on either, so they are chosen by time alone: the first moments of some runs, in batches of a few
+sizes, as the look ahead found that they must be executed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from sweep.design.run import Run
+from sweep.execution.apart import DiedError, call_apart
+from sweep.execution.canary import LIMIT_S
+from sweep.execution.lane_check import own_classes
+from sweep.execution.shards import LANES, MAX_LANES
+from sweep.execution.words import counted
+from sweep.plan.plan import Plan
+from sweep.runtime.batch import InstanceBatch
+
+SIZES = (16, 32, 64, MAX_LANES)
+"""Lanes that are tried, from few to many."""
+
+TRIAL_S = 0.1
+"""How long each batch is timed, once its first block is over [s]."""
+
+PATIENCE_S = 0.5
+"""A batch that takes this long for its first block is the largest that is tried [s]."""
+
+GAIN = 0.97
+"""More lanes, or more threads, must take less than this part of the time: they also make records come later."""
+
+WORTH_S = 5.0
+"""Less work than this is not calibrated further than its first trial [s]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """How runs are to be executed.
+
+    Attributes:
+        lanes: most runs of one batch.
+        threads: threads that the physics of a batch runs on.
+        share_s: wall time of one run among so many [s].
+    """
+
+    lanes: int
+    threads: int
+    share_s: float
+
+
+def calibrate(runs: Sequence[Run], threads: int = 1) -> Calibration | None:
+    """Find out how runs are best executed; nothing is kept of those that are timed.
+
+    Args:
+        runs: what is to be run, as it is to be executed (:meth:`sweep.execution.findings.Findings.applied`).
+        threads: the most threads that a batch may have.
+
+    Returns:
+        None without runs, and where the user's own code does not get through the first moments, in a process of its
+        own.
+    """
+    probed = probe(runs)
+    if not probed:
+        return None
+    find = partial(_calibrated, probed, len(runs), threads)
+    if not any(own_classes(run.plan) for run in probed):
+        return find()
+    try:
+        return call_apart(find, LIMIT_S)
+    except DiedError:
+        return None
+
+
+def in_words(lanes: int, threads: int) -> str:
+    """For people: ``up to 64 lanes on 2 threads``."""
+    return f"up to {counted(lanes, 'lane')}" + (f" on {counted(threads, 'thread')}" if threads > 1 else "")
+
+
+def probe(runs: Sequence[Run]) -> list[Run]:
+    """The first runs that may execute in one call."""
+    if not runs:
+        return []
+    plan = runs[0].plan
+    return [run for run in runs if run.plan.layout == plan.layout][: _most(plan)]
+
+
+def _calibrated(runs: Sequence[Run], count: int, threads: int) -> Calibration:
+    sizes = [*(size for size in SIZES if size < len(runs)), len(runs)]
+    best, is_quick = _timed(runs[: sizes[0]], threads=1)
+    if best.share_s * count > WORTH_S:
+        for size in sizes[1:] if is_quick else ():
+            tried, is_quick = _timed(runs[:size], threads=1)
+            best = tried if tried.share_s < GAIN * best.share_s else best
+            if not is_quick:
+                break
+        if threads > 1:
+            tried, _ = _timed(runs[: best.lanes], threads=threads)
+            best = tried if tried.share_s < GAIN * best.share_s else best
+    else:
+        best = replace(best, lanes=min(LANES, _most(runs[0].plan)), threads=threads)
+    # A batch of all the runs there are says nothing of larger ones.
+    return replace(best, lanes=_most(runs[0].plan)) if best.lanes == len(runs) else best
+
+
+def _most(plan: Plan) -> int:
+    return min(plan.manifest.runtime.max_lanes or MAX_LANES, MAX_LANES)
+
+
+def _timed(runs: Sequence[Run], threads: int) -> tuple[Calibration, bool]:
+    """What a batch takes, and whether its first block took little."""
+    batch = InstanceBatch([run.plan for run in runs], [run.seed for run in runs], threads=threads)
+    started = time.perf_counter()
+    batch.advance_block()
+    is_quick = time.perf_counter() - started < PATIENCE_S
+    before = batch.tick
+    if is_quick and not batch.is_over:
+        started = time.perf_counter()  # the first one also warms up
+        while time.perf_counter() - started < TRIAL_S and batch.advance_block():
+            pass
+    else:
+        before = 0
+    spent = time.perf_counter() - started
+    share = spent * batch.horizon / max(1, batch.tick - before) / len(runs)
+    return Calibration(len(runs), threads, share), is_quick
