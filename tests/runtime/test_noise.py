@@ -42,7 +42,7 @@ GOLDEN_RAW = {
 }
 GOLDEN_NORMALS = ["-0x1.63b5ef0c305a4p-1", "-0x1.47fbc783b751bp-5", "-0x1.dbc5fcd3fa009p-2"]
 keys = st.integers(0, 2**128 - 1)
-NORMAL_OF = "normal_of", "log_of", "_polynomial"
+NORMAL_OF = "normal_of", "log_of", "_central", "_polynomial"
 open_uniforms = st.floats(2.0**-54, 1.0 - 2.0**-53)
 
 

@@ -111,8 +111,7 @@ def normal_of(uniform: float) -> float:
     """The standard normal number of one uniform in (0, 1)."""
     q = uniform - 0.5
     if abs(q) <= _CENTRAL:
-        r = _CENTRAL_SQUARED - q * q
-        return _polynomial(_CENTRAL_TOP, r) * q / _polynomial(_CENTRAL_BOTTOM, r)
+        return _central(q)
     r = math.sqrt(-log_of(uniform if q < 0.0 else 1.0 - uniform))
     if r <= _FAR:
         r -= _NEAR_SHIFT
@@ -121,6 +120,13 @@ def normal_of(uniform: float) -> float:
         r -= _FAR
         z = _polynomial(_FAR_TOP, r) / _polynomial(_FAR_BOTTOM, r)
     return -z if q < 0.0 else z
+
+
+@compiled
+def _central(q: float) -> float:
+    """The normal number of ``0.5 + q`` where ``|q|`` is at most 0.425; elsewhere it means nothing."""
+    r = _CENTRAL_SQUARED - q * q
+    return _polynomial(_CENTRAL_TOP, r) * q / _polynomial(_CENTRAL_BOTTOM, r)
 
 
 @compiled
@@ -154,35 +160,40 @@ def fill(keys: Words, draws: Ints, normal: bool, factor: Floats, offset: Floats,
         Whether no index was negative; otherwise nothing of use is in ``out``.
     """
     shared, width = len(draws) == 1, out.shape[2]
+    uniform = np.empty(out.shape[1] * width)
     for lane in range(len(out)):
         row = draws[0 if shared else lane]
         low, high = keys[lane, 0], keys[lane, 1]
-        counter, words = _U(0), (_U(0), _U(0), _U(0), _U(0))
+        counter, words, place = _U(0), (_U(0), _U(0), _U(0), _U(0)), 0
         for sample in range(len(row)):
             if row[sample] < 0:
                 return False
             word = _U(row[sample]) * _U(width)
-            for number in range(width):
+            for _ in range(width):
                 # Counting begins at 1, so 0 stands for none.
                 if word // _FOUR + _ONE != counter:
                     counter = word // _FOUR + _ONE
                     words = _words(counter, _U(0), low, high)
-                value = uniform_of(words[word % _FOUR])
-                if normal:
-                    value = normal_of(value)
-                out[lane, sample, number] = value * factor[lane, number] + offset[lane, number]
+                uniform[place] = uniform_of(words[word % _FOUR])
+                place += 1
                 word += _ONE
+        made = out[lane].reshape(-1)
+        if normal:
+            fill_normals(uniform, made)
+        else:
+            made[:] = uniform
+        for sample in range(len(row)):
+            for number in range(width):
+                out[lane, sample, number] = out[lane, sample, number] * factor[lane, number] + offset[lane, number]
     return True
 
 
 @compiled
 def fill_words(low: Any, high: Any, counter: Any, carry: Any, out: Words) -> None:
     """Fill ``out (n, 4)`` with words of the key ``(low, high)`` from a counter (lower and upper half) on."""
-    for row in out:
-        row[0], row[1], row[2], row[3] = _words(counter, carry, low, high)
-        counter += _ONE
-        if not counter:
-            carry += _ONE
+    for number in range(len(out)):
+        now = counter + _U(number)
+        out[number, 0], out[number, 1], out[number, 2], out[number, 3] = _words(now, carry + _U(now < counter), low, high)
 
 
 @compiled
@@ -194,9 +205,12 @@ def uniform_of(word: Any) -> float:
 
 @compiled
 def fill_normals(uniform: Floats, out: Floats) -> None:
-    """Standard normal numbers of uniforms in (0, 1), both ``(n,)``."""
+    """Standard normal numbers of uniforms in (0, 1), both ``(n,)``: the central formula for all, then the tails."""
     for number in range(len(uniform)):
-        out[number] = normal_of(uniform[number])
+        out[number] = _central(uniform[number] - 0.5)
+    for number in range(len(uniform)):
+        if abs(uniform[number] - 0.5) > _CENTRAL:
+            out[number] = normal_of(uniform[number])
 
 
 @compiled

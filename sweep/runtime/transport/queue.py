@@ -81,9 +81,7 @@ class SampleQueue:
 
     def waiting(self, lane: int, tick: int) -> tuple[int, int]:
         """A lane's samples that are delivered after ``tick``: how many, and how many ticks they travel all together."""
-        delivered, acquired, _ = self._slots[:, lane]
-        late = delivered > tick
-        return int(late.sum()), int((delivered - acquired)[late].sum())
+        return _late(self._slots, self._pushed, lane, tick)
 
     def _resize(self, capacity: int) -> None:
         lanes, old, width = self._values.shape
@@ -120,6 +118,17 @@ def _push(
             slots[_ACQUIRED, lane, place] = ticks[sample]
             slots[_NUMBER, lane, place] = numbers[sample]
             ring[lane, place] = values[lane, sample]
+
+
+@compiled
+def _late(slots: Ints, pushed: Ints, lane: int, tick: int) -> tuple[int, int]:
+    """See :meth:`SampleQueue.waiting`."""
+    count = travel = 0
+    for place in range(min(pushed[lane], slots.shape[2])):
+        if slots[_DELIVERED, lane, place] > tick:
+            count += 1
+            travel += slots[_DELIVERED, lane, place] - slots[_ACQUIRED, lane, place]
+    return count, travel
 
 
 @compiled
