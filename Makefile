@@ -1,6 +1,8 @@
 # make sweep   set everything up and run the main job; ARGS="..." for another one
 # make test    set everything up and run the tests
 # make soak    the tests that kill, then a sweep under a hundred kills (SOAK_SEED=, SOAK_KILLS=, SOAK_RUNS= change those)
+# make bench   measure what runs, sweeps, planning, ... cost; PARTS="..." for some of it
+# make bench-check  the same, and fail if a ratio is worse than tests/bench/baseline.json by more than a quarter
 # make pictures  run what README shows, and make its pictures and its table anew
 PYTHON ?= python3
 VENV   ?= .venv
@@ -10,7 +12,7 @@ BIN    := $(VENV)/bin
 # Where it is set, every process would compile Ray and MLflow anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: sweep test lint types check soak bench pictures wheel clean
+.PHONY: sweep test lint types check soak bench bench-check pictures wheel clean
 
 sweep: $(VENV)/.runs
 	$(BIN)/python -m sweep $(ARGS)
@@ -32,7 +34,10 @@ soak: $(VENV)/.tests
 	$(BIN)/python -m tests.soak
 
 bench: $(VENV)/.tests
-	$(BIN)/python -m tests.bench
+	$(BIN)/python -m tests.bench $(PARTS)
+
+bench-check: $(VENV)/.tests
+	$(BIN)/python -m tests.bench --check $(PARTS)
 
 pictures: $(VENV)/.tests
 	$(BIN)/python -m tests.pictures

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -15,6 +13,7 @@ import numpy as np
 
 from analysis.format import is_number
 from analysis.runs import Floats, Records, Runs, read_runs
+from sweep.collector import collector_paused
 from sweep.results import CellRow, Ledger, RunRecord, SweepHeader
 
 
@@ -104,7 +103,7 @@ def read(place: Path | str) -> Sweep:
     Raises:
         LedgerError: there is no readable ledger.
     """
-    with Ledger.open(place, read_only=True) as ledger, _collector_paused():
+    with Ledger.open(place, read_only=True) as ledger, collector_paused():
         cells, session = _in_order(ledger.header, tuple(ledger.cells())), ledger.session()
         seeds, runs = read_runs(ledger, cells)
         sweep = Sweep(
@@ -136,18 +135,6 @@ def _in_order(header: SweepHeader, cells: tuple[CellRow, ...]) -> tuple[CellRow,
     first_change = {key: [value != columns[key][0] for value in columns[key]].index(True) for key in levels}
     nested = sorted(levels, key=lambda key: -first_change[key])  # what changes last is outermost
     return tuple(sorted(cells, key=lambda cell: [cell.values[key] for key in nested]))
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Nothing that is read is garbage, and looking for some meanwhile takes a quarter of the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def short_git(state: Mapping[str, Any]) -> str:

@@ -111,17 +111,28 @@ class SweepRun:
             # Whoever happens to be at work when it is found says nothing.
             warnings.warn_explicit(f"{self!r} was never run", RuntimeWarning, "run_sweep", 0)
 
+    def commit(self) -> SweepRun:
+        """Run what is left; returns once the last run is committed, and results are there.
+
+        What was started for it, a Ray of its own, is still there: :meth:`finish` ends it, which takes a second.  Raises
+        what that does.
+        """
+        return self._asked(self._collection.commit)
+
     def finish(self) -> SweepRun:
-        """Run what is left; returns when the last run is committed.
+        """Run what is left, and end what was started for it.
 
         Raises:
             StoppedError: the sweep could not go on; what finished is committed.
             LedgerError: another driver is at it.
             ExecutorError: there is nowhere to run.
         """
+        return self._asked(self._collection.finish)
+
+    def _asked(self, advance: Callable[[], object]) -> SweepRun:
         self._is_asked = True
         self._records.clear()
-        self._collection.finish()
+        advance()
         self._raise_if_interrupted()
         return self
 

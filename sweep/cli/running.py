@@ -36,12 +36,14 @@ def carry_out(command: Command, spec: SweepSpec, planned: PlannedSweep) -> int:
         result = SweepRun(planned, spec, display.show)
         display.refresh_with(result.comparison)
         with suppress(InterruptedSweepError):  # what is left is told below
-            result.finish()
+            result.commit()
     out.print(render(result.comparison(), width=out.width if out.is_terminal else 80))
     if not spec.swept and not command.is_quiet:
         _print_axes(out, spec)
     if not command.is_quiet:
         say(progress, _next_steps(result))
+    with suppress(InterruptedSweepError):
+        result.finish()  # nobody waits for Ray's end before the results
     if result.syncer is not None and result.report.interrupted:
         say(progress, result.syncer.describe())
     elif result.syncer is not None:

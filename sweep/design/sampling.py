@@ -30,16 +30,27 @@ def unit_points(kind: Sampling, count: int, dimensions: int, seed: int) -> NDArr
     generator = np.random.default_rng(seed)
     if kind == "random":
         return generator.random((count, dimensions))
+    if kind == "lhs":
+        return _hypercube(generator, count, dimensions)
     from scipy.stats import qmc  # takes longer to import than all else that a command needs
 
     # SciPy 1.15 renamed `seed` to `rng`; both take a generator.
     name = "rng" if "rng" in inspect.signature(qmc.Sobol).parameters else "seed"
     source: dict[str, Any] = {name: generator}
-    if kind == "lhs":
-        return qmc.LatinHypercube(dimensions, **source).random(count)
     sobol = qmc.Sobol(dimensions, **source)
     # SciPy warns of counts that are no power of two; ask for the next one instead, and say so ourselves.
     return sobol.random_base2((count - 1).bit_length())[:count]
+
+
+def _hypercube(generator: np.random.Generator, count: int, dimensions: int) -> NDArray[np.float64]:
+    """SciPy's Latin hypercube to the bit, without what its import costs."""
+    (generator,) = generator.spawn(1)  # as SciPy does, which may be asked for more points
+    inside = generator.uniform(size=(count, dimensions))
+    parts = np.tile(np.arange(1, count + 1), (dimensions, 1))
+    for axis in parts:
+        generator.shuffle(axis)
+    hypercube: NDArray[np.float64] = (parts.T - inside) / count
+    return hypercube
 
 
 def balanced_counts(count: int) -> tuple[int, int]:

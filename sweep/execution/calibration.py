@@ -20,7 +20,7 @@ from sweep.execution.words import counted
 from sweep.plan.plan import Plan
 from sweep.runtime.batch import InstanceBatch
 
-SIZES = (16, 32, 64, MAX_LANES)
+SIZES = (16, 32, 64, 128, MAX_LANES)
 """Lanes that are tried, from few to many."""
 
 TRIAL_S = 0.1

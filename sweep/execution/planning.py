@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sweep.collector import collector_paused
 from sweep.design import Cell, Design, Run, SweepSpec, baseline_cell, expand, order_runs
 from sweep.design.expand import SUBJECT
 from sweep.digest import content_id
@@ -63,7 +64,11 @@ def plan_sweep(spec: SweepSpec) -> PlannedSweep:
             If there are none, every axis whose values are all one Plan, unless the canary is not asked for.
     """
     folder = Path(spec.scene_dir).resolve() if spec.scene_dir is not None else None
-    manifest = load_manifest(spec.manifest, folder=folder)
+    with collector_paused():
+        return _planned(spec, load_manifest(spec.manifest, folder=folder))
+
+
+def _planned(spec: SweepSpec, manifest: Manifest) -> PlannedSweep:
     design = expand(spec)
     problems: dict[Problem, None] = {}
     resolver = Resolver()

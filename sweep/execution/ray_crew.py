@@ -156,8 +156,11 @@ class Crew:
         return any(seat.flying for seat in self._seats)
 
     def fill(self, queue: ShardQueue) -> None:
-        """Give every open worker what its window holds, one shard in turn."""
-        for depth in range(WINDOW):
+        """Give every open worker what its window holds, one shard in turn.
+
+        Until a run was measured shards are single runs, and those that wait would be cheaper in a batch.
+        """
+        for depth in range(1 if queue.share_s is None else WINDOW):
             for seat in self._seats:
                 if seat.opening is None and len(seat.flying) <= depth and (shard := queue.take(seat.name)) is not None:
                     runs = [(self._index[r.plan.plan_id], r.seed, r.run_id, r.cell_id) for r in shard]

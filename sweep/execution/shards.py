@@ -22,7 +22,7 @@ Shard = tuple[Run, ...]
 LANES = 64
 """Most lanes of a shard that nobody has calibrated."""
 
-MAX_LANES = 128
+MAX_LANES = 256
 LONE_EXCESS = 8
 """A run alone takes several times its share of a batch (numpy calls cost the same for one lane as for thirty)."""
 
@@ -64,7 +64,7 @@ class ShardQueue:
         runs: what is to be run, in order.
         shard_s: wall time that a shard should take [s].
         workers: how many take from it at once.
-        lanes: most lanes of a shard, 1 to 128.
+        lanes: most lanes of a shard, 1 to 256.
         suspects: run_ids of suspects.
         leases: hears of every shard; None keeps no account, and gives nothing up.
 

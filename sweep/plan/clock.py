@@ -7,6 +7,7 @@ boundary at or after that instant, so that being late once never becomes drift.
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -25,6 +26,8 @@ from sweep.plan.units import Seconds, decimal_seconds, exact_seconds
 
 Quantization = Literal["next_boundary", "strict"]
 """What becomes of an instant between two boundaries: the later boundary, or an error."""
+
+QUANTIZATIONS: tuple[Quantization, ...] = get_args(Quantization)
 
 _INT64_SAFE = 2**62
 
@@ -105,12 +108,10 @@ class GridSchedule:
     ) -> None:
         try:
             _check_policy(policy)
-            every, start = _checked_times(grid, period, phase, policy)
+            is_plain = type(period) is float and type(phase) in (float, int)
+            every, start, lattice = (_known_times if is_plain else _times)(grid, period, phase, policy)
         except GridError as error:
             raise GridError(f"{name}: {error.message}", error.path) from None
-        steps, offset = every / grid.timestep, start / grid.timestep
-        denominator = math.lcm(steps.denominator, offset.denominator)
-        lattice = (int(offset * denominator), int(steps * denominator), denominator)
         values = {"grid": grid, "period": every, "phase": start, "policy": policy, "name": name, "lattice": lattice}
         for attribute, value in values.items():
             object.__setattr__(self, attribute, value)
@@ -193,9 +194,26 @@ class SessionTime:
         return grid.time_s(self.tick)
 
 
+def _times(grid: Grid, period: Seconds, phase: Seconds, policy: str) -> tuple[Fraction, Fraction, tuple[int, int, int]]:
+    """Period, phase and lattice of a schedule."""
+    every, start = _checked_times(grid, period, phase, policy)
+    steps, offset = every / grid.timestep, start / grid.timestep
+    denominator = math.lcm(steps.denominator, offset.denominator)
+    return every, start, (_whole(offset, denominator), _whole(steps, denominator), denominator)
+
+
+_known_times = functools.lru_cache(maxsize=2**12)(_times)
+"""The same of floats: cells of a sweep have many schedules in common."""
+
+
+def _whole(quotient: Fraction, denominator: int) -> int:
+    """The numerator over a denominator that the quotient's own divides."""
+    return quotient.numerator * (denominator // quotient.denominator)
+
+
 def _check_policy(policy: str) -> None:
-    if policy not in get_args(Quantization):
-        raise GridError(f"unknown quantization policy {policy!r}; there is: {', '.join(get_args(Quantization))}")
+    if policy not in QUANTIZATIONS:
+        raise GridError(f"unknown quantization policy {policy!r}; there is: {', '.join(QUANTIZATIONS)}")
 
 
 def _checked_times(grid: Grid, period: Seconds, phase: Seconds, policy: str) -> tuple[Fraction, Fraction]:

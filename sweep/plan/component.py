@@ -125,14 +125,12 @@ class ComponentSpec(Section):
 
     Class attributes:
         capability: what the phases call it for.
-        varying: fields that may differ between lanes of one batch; all others are part of the layout.
         streams: names of its noise streams with a draw for each sample.
         episode_streams: names of those with one draw for the whole episode.
         example: what may stand under its name in a Manifest, as YAML.
     """
 
     capability: ClassVar[Capability]
-    varying: ClassVar[frozenset[str]] = frozenset()
     streams: ClassVar[tuple[str, ...]] = ()
     episode_streams: ClassVar[tuple[str, ...]] = ()
     example: ClassVar[str] = ""

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, create_model
 
 from sweep.plan.units import exact_seconds, quantity
 
 
 class Section(BaseModel):
-    """A strict, immutable part of the Manifest: no unknown keys, no silent conversions, no NaN."""
+    """A strict, immutable part of the Manifest: no unknown keys, no silent conversions, no NaN.
+
+    Class attributes:
+        varying: fields that may differ between lanes of one batch; all others are part of the layout, and so is
+            whether a varying field has a number, but not which.
+    """
+
+    varying: ClassVar[frozenset[str]] = frozenset()
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, strict=True, allow_inf_nan=False, populate_by_name=True, use_enum_values=True
@@ -19,10 +28,64 @@ class Section(BaseModel):
 
     def opened(self) -> dict[str, Any]:
         """Its fields under the document's keys, as the document may hold them: sections inside stay as they are."""
-        return {field.alias or name: getattr(self, name) for name, field in type(self).model_fields.items()}
+        return {key: getattr(self, name) for key, name in fields_by_key(type(self)).items()}
+
+
+S = TypeVar("S", bound=Section)
+
+
+@functools.cache
+def fields_by_key(section: type[Section]) -> Mapping[str, str]:
+    """The document's keys of a section, and the fields that they mean."""
+    return {field.alias or name: name for name, field in section.model_fields.items()}
+
+
+def is_alike(one: Any, other: Any) -> bool:
+    """Whether two values, of sections for example, differ in nothing but the size of numbers."""
+    if one is other or (_is_number(one) and _is_number(other)):
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, Section):
+        one, other = one.__dict__, other.__dict__
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(is_alike(value, other[key]) for key, value in one.items())
+    if isinstance(one, tuple | list):
+        return len(one) == len(other) and all(map(is_alike, one, other))
+    return bool(one == other)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def with_fields(section: S, values: Mapping[str, Any]) -> S:
+    """The section with other values of some fields: these are validated, and the section as a whole after them.
+
+    Raises:
+        ValueError: a value is not allowed, or does not go with the others.
+    """
+    read = {name: getattr(_alone(type(section), name).model_validate({name: v}), name) for name, v in values.items()}
+    changed = section.model_copy(update=read)
+    for check in type(section).__pydantic_decorators__.model_validators:
+        changed = getattr(changed, check)()
+    return changed
+
+
+@functools.cache
+def _alone(section: type[Section], name: str) -> type[Section]:
+    """A section of one field of another."""
+    found = section.model_fields[name]
+    definition: dict[str, Any] = {name: (found.annotation, found)}
+    return create_model(name, __base__=Section, **definition)
 
 
 def _seconds(value: Any) -> float:
+    return _read_seconds(value) if type(value) is float else float(exact_seconds(value))
+
+
+@functools.lru_cache(maxsize=2**12)  # most durations of a part are those of the cell before
+def _read_seconds(value: float) -> float:
     return float(exact_seconds(value))
 
 

@@ -7,9 +7,8 @@ arithmetic of one row.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from operator import index as as_index
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +21,7 @@ _AHEAD = 1024
 """Samples worked out at once where all lanes share a schedule."""
 
 
-@dataclass(frozen=True, slots=True)
-class DueSamples:
+class DueSamples(NamedTuple):
     """The samples due in a block, a rectangle over all lanes.
 
     Attributes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -21,11 +20,15 @@ from sweep.plan.drivers import DriverSpec
 from sweep.plan.fields import Identifier, Section
 from sweep.plan.metric import MetricSpec
 from sweep.plan.parts import PartMemo
-from sweep.plan.problems import duration_problems, problems_of_validation, unknown_name
+from sweep.plan.problems import problems_of_validation, unknown_name
 from sweep.plan.sections import ControllerSpec, ModelSpec, ReferenceSpec, RuntimeSpec
 
 NAMED_PARTS = ("components", "controllers", "references", "metrics")
 """Sections whose parts have names and stand on their own."""
+
+
+Part = tuple[str, ...]
+"""Where a part is: ``("model",)``, ``("components", "enc")``."""
 
 
 class Manifest(Section):
@@ -55,6 +58,13 @@ class Manifest(Section):
         """Where relative model files are found from; None is the working directory."""
         return self._folder
 
+    def part(self, part: Part) -> Section | None:
+        """A part; None where there is none."""
+        there: Any = self
+        for word in part:
+            there = there.get(word) if isinstance(there, Mapping) else getattr(there, word, None)
+        return there if isinstance(there, Section) else None
+
     def components_with(self, capability: Capability) -> dict[str, Any]:
         """The components of one capability, by id, in the document's order."""
         return {name: spec for name, spec in self.components.items() if spec.capability == capability}
@@ -79,6 +89,14 @@ class Manifest(Section):
     def document(self) -> dict[str, Any]:
         """The manifest as plain data, defaults filled in, as :func:`load_manifest` reads it."""
         return self.model_dump(mode="json", by_alias=True)
+
+
+def with_parts(manifest: Manifest, parts: Mapping[Part, Section]) -> Manifest:
+    """The manifest with other parts; sections without one of them stay the same objects."""
+    sections: dict[str, Any] = {}
+    for (head, *name), part in parts.items():
+        sections[head] = {**sections.get(head, getattr(manifest, head)), name[0]: part} if name else part
+    return manifest.model_copy(update=sections)
 
 
 def load_manifest(
@@ -219,8 +237,7 @@ def _component_grid_problems(name: str, component: AnyComponent, grid: Grid) -> 
 
 
 def _controller_grid_problems(name: str, controller: ControllerSpec, grid: Grid) -> list[Problem]:
-    path = f"controllers.{name}.period_s"
-    return duration_problems(path, partial(controller.schedule, grid, name))
+    return controller.grid_problems(grid, name)
 
 
 def _model_file_problems(_: str, model: ModelSpec, folder: Path | None) -> list[Problem]:

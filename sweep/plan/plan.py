@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from sweep.digest import canonical_json, joined_json, text_id
 from sweep.plan.clock import Grid
 from sweep.plan.component import ComponentSpec
-from sweep.plan.fields import Section
+from sweep.plan.fields import Section, is_alike
 from sweep.plan.files import Files, with_digests
-from sweep.plan.manifest import Manifest
+from sweep.plan.manifest import Manifest, Part, with_parts
 from sweep.plan.parts import PartMemo
 from sweep.plan.sections import ControllerSpec, ModelSpec, ReferenceSpec, RuntimeSpec
 
@@ -85,6 +85,23 @@ class Plan:
             files=files,
         )
 
+    def varied(self, parts: Mapping[Part, Section], memo: PartMemo) -> Plan:
+        """The Plan with other parts, which have been checked: fields that lanes may differ in have other values.
+
+        Args:
+            parts: what replaces which.
+            memo: what is known of the manifest's parts.
+        """
+        manifest = with_parts(self.manifest, parts)
+        other = {place: part for place, part in parts.items() if not _lies_alike(self.manifest.part(place), part)}
+        lying = with_parts(self.manifest, other)
+        return replace(
+            self,
+            manifest=manifest,
+            plan_id=_plan_id(manifest, self.grid, self.model, self.files, memo),
+            layout=_layout(lying, self.grid, self.model, self.files, memo) if other else self.layout,
+        )
+
     def instantiate(self, seed: int | None = None) -> SimulationInstance:
         """A live, independent Instance of this Plan.
 
@@ -106,7 +123,7 @@ def run_id(plan_id: str, seed: int) -> str:
 
 def _plan_id(manifest: Manifest, grid: Grid, model: ModelImage, files: Files, memo: PartMemo) -> str:
     document = {
-        "schema": canonical_json(manifest.schema_),
+        "schema": memo.of(_json, "schema", manifest.schema_),
         "model": memo.of(_section_text, "model", manifest.model),
         "runtime": memo.of(_section_text, "runtime", manifest.runtime),
         "components": joined_json(memo.each(_text, manifest.components)),
@@ -114,13 +131,13 @@ def _plan_id(manifest: Manifest, grid: Grid, model: ModelImage, files: Files, me
         "references": joined_json(memo.each(_text, manifest.references)),
         "metrics": joined_json(memo.each(_text, manifest.metrics)),
     }
-    return text_id(joined_json({"manifest": joined_json(document), **_ground(grid, model)}))
+    return text_id(joined_json({"manifest": joined_json(document), **memo.of(_ground, "model", model, grid)}))
 
 
 def _layout(manifest: Manifest, grid: Grid, model: ModelImage, files: Files, memo: PartMemo) -> str:
     document = {
         **memo.of(_model_structure, "model", manifest.model),
-        **_ground(grid, model),
+        **memo.of(_ground, "model", model, grid),
         "horizon": str(memo.of(_horizon, "runtime", manifest.runtime, grid)),
         "components": joined_json(memo.each(_structure, manifest.components)),
         "controllers": joined_json(memo.each(_controller_structure, manifest.controllers, grid, files)),
@@ -130,11 +147,22 @@ def _layout(manifest: Manifest, grid: Grid, model: ModelImage, files: Files, mem
     return text_id(joined_json(document))
 
 
+def _lies_alike(before: Section | None, after: Section) -> bool:
+    """Whether two parts differ in nothing but numbers, so that they are the same in a layout."""
+    if isinstance(before, ControllerSpec) and isinstance(after, ControllerSpec):
+        return (before.period_s, before.phase_s) == (after.period_s, after.phase_s) and is_alike(before, after)
+    return is_alike(before, after)
+
+
 def _horizon(_: str, runtime: RuntimeSpec, grid: Grid) -> int:
     return grid.ticks(runtime.duration_s)
 
 
-def _ground(grid: Grid, model: ModelImage) -> dict[str, str]:
+def _json(_: str, value: object) -> str:
+    return canonical_json(value)
+
+
+def _ground(_: str, model: ModelImage, grid: Grid) -> dict[str, str]:
     return {"timestep": canonical_json(str(grid.timestep)), "model": canonical_json(model.source_id)}
 
 
@@ -159,10 +187,9 @@ def _structure(_: str, spec: ComponentSpec) -> str:
 
 
 def _controller_structure(name: str, spec: ControllerSpec, grid: Grid, files: Files) -> str:
-    varying = {"parameters", "compute_latency_s", "period_s", "phase_s"}
     schedule = spec.schedule(grid, name)
     document = {
-        **spec.model_dump(mode="json", by_alias=True, exclude=varying),
+        **spec.model_dump(mode="json", by_alias=True, exclude=set(spec.varying)),
         "schedule": [str(schedule.period), str(schedule.phase)],
         "parameters": {key: _shape(value) for key, value in spec.parameters.items()},
     }

@@ -22,10 +22,9 @@ def problems_of_validation(error: ValidationError, model: type[BaseModel]) -> li
 
 def unknown_name(path: str, kind: str, asked: Iterable[str], existing: Sequence[str]) -> list[Problem]:
     """A problem for each name that does not exist; an element of a model without a name is none of those that do."""
-    named = [name for name in existing if name]
-    return [
-        Problem(path, f"unknown {kind} {name!r}{did_you_mean(str(name), named)}") for name in asked if name not in named
-    ]
+    unknown = [name for name in asked if not name or name not in existing]
+    named = [name for name in existing if name] if unknown else []
+    return [Problem(path, f"unknown {kind} {name!r}{did_you_mean(str(name), named)}") for name in unknown]
 
 
 def duration_problems(path: str, read: Callable[[], object]) -> list[Problem]:

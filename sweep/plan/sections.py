@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, get_args
+from functools import partial
+from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from sweep.errors import Problem
 from sweep.plan.clock import Grid, GridSchedule
 from sweep.plan.component import Policy
 from sweep.plan.fields import (
@@ -21,6 +23,7 @@ from sweep.plan.fields import (
     Waypoints,
     one_or_many,
 )
+from sweep.plan.problems import duration_problems
 
 TraceLevel = Literal["summary", "events", "full"]
 """How much of a run is kept, each level with everything of those before it."""
@@ -85,6 +88,8 @@ class ModelSpec(Section):
         visual: keep meshes and textures that only a renderer needs.
         edits: changes of model values, by an id of your choice.
     """
+
+    varying: ClassVar[frozenset[str]] = frozenset({"edits", "initial", "keyframe"})
 
     file: str | None = None
     package: str | None = None
@@ -174,6 +179,8 @@ class ControllerSpec(Section):
             the Plan.
     """
 
+    varying: ClassVar[frozenset[str]] = frozenset({"parameters", "compute_latency_s", "period_s", "phase_s"})
+
     class_: Annotated[str, Field(alias="class", pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$")]
     period_s: PositiveSeconds
     phase_s: Seconds = 0.0
@@ -188,3 +195,7 @@ class ControllerSpec(Section):
     def schedule(self, grid: Grid, name: str) -> GridSchedule:
         """When it is due, on the grid."""
         return GridSchedule(grid, self.period_s, self.phase_s, self.quantization, name=f"controllers.{name}.period_s")
+
+    def grid_problems(self, grid: Grid, name: str) -> list[Problem]:
+        """A period or phase that does not fit the grid."""
+        return duration_problems(f"controllers.{name}.period_s", partial(self.schedule, grid, name))

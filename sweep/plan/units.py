@@ -148,18 +148,26 @@ def simplest_rational(value: float) -> Fraction:
     Returns:
         A rational of the same sign; zero for zero only.
     """
-    exact = Fraction(value)
     if abs(value) < sys.float_info.min:
-        return exact  # one ulp of a subnormal is no longer a small error, and would reach zero
-    ulp = Fraction(math.ulp(value))
-    denominator = _least_denominator(abs(exact) - ulp, abs(exact) + ulp)
-    return Fraction(round(exact * denominator), denominator)
+        return Fraction(value)  # one ulp of a subnormal is no longer a small error, and would reach zero
+    # In integers, since Fractions are reduced in every operation: the value is middle / scale, its ulp width / scale.
+    exact, ulp = value.as_integer_ratio(), math.ulp(value).as_integer_ratio()
+    scale = max(exact[1], ulp[1])  # powers of two
+    middle, width = exact[0] * (scale // exact[1]), ulp[0] * (scale // ulp[1])
+    denominator = _least_denominator(abs(middle) - width, abs(middle) + width, scale)
+    return Fraction(_rounded(middle * denominator, scale), denominator)
 
 
-def _least_denominator(low: Fraction, high: Fraction) -> int:
-    """Least denominator of a rational in [low, high], 0 <= low < high: down the Stern-Brocot tree in whole runs."""
+def _rounded(numerator: int, denominator: int) -> int:
+    """The whole number nearest to a quotient, the even one of two."""
+    whole, rest = divmod(numerator, denominator)
+    return whole + (2 * rest > denominator or (2 * rest == denominator and whole % 2 == 1))
+
+
+def _least_denominator(low: int, high: int, scale: int) -> int:
+    """Least denominator in [low, high] / scale, 0 <= low < high: down the Stern-Brocot tree in whole runs."""
     # (before, now) are denominators of the last two convergents of the path that low = a/b and high = c/d still share.
-    (a, b), (c, d) = low.as_integer_ratio(), high.as_integer_ratio()
+    a, b, c, d = low, scale, high, scale
     before, now = 1, 0
     while True:
         whole = -(-a // b)

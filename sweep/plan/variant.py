@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
 
 from sweep.digest import canonical_json
 from sweep.errors import InvalidInputError, Problem, did_you_mean
-from sweep.plan.fields import Section
-from sweep.plan.manifest import NAMED_PARTS, Manifest, load_manifest, problems_between
+from sweep.plan.fields import Section, fields_by_key, with_fields
+from sweep.plan.manifest import NAMED_PARTS, Manifest, Part, load_manifest, problems_between, with_parts
 from sweep.plan.parts import PartMemo
-
-_Part = tuple[str, ...]
-"""Where a part is: ``("model",)``, ``("components", "enc")``."""
 
 
 def with_parameters(manifest: Manifest, parameters: Mapping[str, Any], memo: PartMemo | None = None) -> Manifest:
@@ -32,7 +30,7 @@ def with_parameters(manifest: Manifest, parameters: Mapping[str, Any], memo: Par
     memo = memo or PartMemo()
     parts = _by_part(parameters)
     changed = {part: _changed(manifest, part, changes, memo) for part, changes in parts.items()}
-    variant = _with_parts(manifest, {part: section for part, section in changed.items() if section is not None})
+    variant = with_parts(manifest, {part: section for part, section in changed.items() if section is not None})
     wrong = {path: value for part, changes in parts.items() if changed[part] is None for path, value in changes.items()}
     if wrong:  # what is wrong with a part shows in the document
         return load_manifest(_document(variant, wrong), folder=manifest.folder, memo=memo)
@@ -41,51 +39,87 @@ def with_parameters(manifest: Manifest, parameters: Mapping[str, Any], memo: Par
     return variant
 
 
-def _by_part(parameters: Mapping[str, Any]) -> dict[_Part, dict[str, Any]]:
+def varied_parts(manifest: Manifest, parameters: Mapping[str, Any], memo: PartMemo) -> dict[Part, Section] | None:
+    """The parts with values put in; None if one does not fit, or if a field changes that lanes of one batch share."""
+    varied: dict[Part, Section] = {}
+    for part, changes in _by_part(parameters).items():
+        there = manifest.part(part)
+        if there is None or not all(_place(path)[1] in there.varying for path in changes):
+            return None
+        changed = _changed(manifest, part, changes, memo)
+        if changed is None:
+            return None
+        varied[part] = changed
+    return varied
+
+
+@functools.cache
+def _place(path: str) -> tuple[Part, str]:
+    """The part that a path leads to, and the key of its field that it goes through; none for the part itself."""
+    words = path.split(".")
+    depth = 2 if words[0] in NAMED_PARTS else 1
+    return tuple(words[:depth]), "".join(words[depth : depth + 1])
+
+
+def _by_part(parameters: Mapping[str, Any]) -> dict[Part, dict[str, Any]]:
     """The parameters by the part of the document that they are in."""
-    parts: dict[_Part, dict[str, Any]] = {}
+    parts: dict[Part, dict[str, Any]] = {}
     for path, value in parameters.items():
         path = path.removeprefix("manifest.")
-        words = path.split(".")
-        parts.setdefault(tuple(words[: 2 if words[0] in NAMED_PARTS else 1]), {})[path] = value
+        parts.setdefault(_place(path)[0], {})[path] = value
     return parts
 
 
-def _changed(manifest: Manifest, part: _Part, changes: Mapping[str, Any], memo: PartMemo) -> Section | None:
+def _changed(manifest: Manifest, part: Part, changes: Mapping[str, Any], memo: PartMemo) -> Section | None:
     """A part with values put in; None where there is no such part, or where they do not fit."""
-    there: Any = manifest
-    for word in part:
-        there = there.get(word) if isinstance(there, Mapping) else getattr(there, word, None)
-    if not isinstance(there, Section):
+    there = manifest.part(part)
+    if there is None:
         return None
     try:
         text = canonical_json([part, list(changes.items())])
     except (TypeError, ValueError):
         return None  # a value that is not plain data
-    return memo.of(_validated, text, there)
+    alone = memo.of(_is_settled, "", there)
+    return memo.of(_validated_fields if alone else _validated, text, there)
 
 
 def _validated(text: str, section: Section) -> Section | None:
     part, changes = json.loads(text)
-    document: Any = section
-    for word in reversed(part):
-        document = {word: document}
-    if any(_put(document, path, value) for path, value in changes):
-        return None
-    for word in part:
-        document = document[word]
+    document = _changed_fields(section.opened(), part, changes)
     try:
-        return type(section).model_validate(document)
+        return None if document is None else type(section).model_validate(document)
     except ValidationError:
         return None
 
 
-def _with_parts(manifest: Manifest, parts: Mapping[_Part, Section]) -> Manifest:
-    """The manifest with other parts; sections without one of them stay the same objects."""
-    sections: dict[str, Any] = {}
-    for (head, *name), part in parts.items():
-        sections[head] = {**sections.get(head, getattr(manifest, head)), name[0]: part} if name else part
-    return manifest.model_copy(update=sections)
+def _is_settled(_: str, section: Section) -> bool:
+    """Whether a section that is validated once more stays what it is, so that other fields need not be."""
+    again = type(section).model_validate(section.opened())
+    return canonical_json(again.model_dump(mode="json")) == canonical_json(section.model_dump(mode="json"))
+
+
+def _validated_fields(text: str, section: Section) -> Section | None:
+    part, changes = json.loads(text)
+    names = fields_by_key(type(section))
+    words = [_place(path)[1] for path, _ in changes]
+    if not all(word in names for word in words):
+        return _validated(text, section)
+    fields = _changed_fields({word: getattr(section, names[word]) for word in words}, part, changes)
+    try:
+        return None if fields is None else with_fields(section, {names[word]: value for word, value in fields.items()})
+    except ValueError:
+        return None
+
+
+def _changed_fields(fields: Any, part: Sequence[str], changes: Iterable[tuple[str, Any]]) -> dict[str, Any] | None:
+    """Fields of a part with values put in; None where there is no such place."""
+    for word in reversed(part):
+        fields = {word: fields}
+    if any(_put(fields, path, value) for path, value in changes):
+        return None
+    for word in part:
+        fields = fields[word]
+    return fields if isinstance(fields, dict) else None
 
 
 def _document(manifest: Manifest, parameters: Mapping[str, Any]) -> dict[str, Any]:

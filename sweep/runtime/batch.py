@@ -196,7 +196,7 @@ class InstanceBatch:
     def retire(self, view: BlockView, stops: dict[int, Stop], saved: NDArray[np.float64]) -> None:
         """Put stopped lanes where they stopped, and go on to the block's end with the others."""
         self.boundary = view.boundaries[:, -1].copy()
-        self._updated[self.alive] = view.block.stop - 1
+        self._updated[... if self.living == self.lanes else self.alive] = view.block.stop - 1
         for lane, stop in stops.items():
             settled = stop.settled - view.block.start
             if settled < view.block.length:
@@ -240,7 +240,7 @@ class InstanceBatch:
         self._torn = False
 
     def _next(self, limit: int) -> Block:
-        due = (loop.next_due(self.tick) for loop in self.parts.loops.values())
+        due = [loop.next_due(self.tick) for loop in self.parts.loops.values()]
         longest = 1 if self.mailbox.open_producers else self._longest
         return next_block(self.tick, limit, due, longest=longest, forced=self.reading.next_forced(self.tick))
 

@@ -62,12 +62,8 @@ def next_block(start: int, limit: int, due: Iterable[int], *, longest: int, forc
         longest: most ticks it may have.
         forced: the next tick at which a Device needs a block to begin; None without such a Device.
     """
-    stop = min(limit, start + longest)
-    if forced is not None:
-        stop = min(stop, forced)
-    for tick in due:
-        stop = min(stop, tick + 1)
-    return Block(start, stop)
+    stops = [limit, start + longest, *(tick + 1 for tick in due)]
+    return Block(start, min(stops if forced is None else [*stops, forced]))
 
 
 def longest_in_memory(row_bytes: int) -> int:

@@ -16,7 +16,7 @@ from sweep.runtime.divergence import LARGEST, divergence
 from sweep.runtime.fault import Fault
 from sweep.runtime.inputs import BlockInputs, InputLayout
 from sweep.runtime.lane_models import edit_models, set_model_values, set_start
-from sweep.runtime.numerics.folds import copy_within
+from sweep.runtime.numerics.folds import copy_sound
 from sweep.runtime.phases import Phase
 from sweep.runtime.reads import StateLevel
 
@@ -160,15 +160,14 @@ class LanePhysics:
             failed = [int(lane) for lane in error.ids]
             found = self._held
         if ids is None:
-            within = copy_within(LARGEST, records, into[:, 1:])
+            is_sound = copy_sound(LARGEST, records, self._batch.warning, into[:, 1:])
         else:
             into[:, 1:] = into[:, :1]
             into[ids, 1:] = records
-            within = False
+            is_sound = False
         derived = {field: self._scattered(found[field], ids) for field in recorded}
         faults = {lane: self._replay_error(lane, block, rows[lane], into[lane], derived) for lane in failed}
-        counters = self._batch.warning[:, :, _COUNT]
-        if not within or counters.any():
+        if not is_sound:
             faults |= self._divergences(block, into, ids, skip=faults)
         return faults, derived
 

@@ -9,7 +9,8 @@ its own each, which tells
 * its peak of memory, and with Ray the largest one of a worker just before the end.
 
 CPU a run is the difference of both counts over the difference in runs: what is done once, as starting Ray is, is in
-both.  Growth of memory is the ratio of the peaks.
+both.  Its growth is seen within the larger sweep: what a run costs there once a tenth of them is done, over what it
+costs between a hundredth and a tenth.  Growth of memory is the ratio of the peaks.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ class DriverCost:
     Attributes:
         executor: its name.
         runs: how many.
-        run_ms: CPU of the driver for each further run [ms].
+        run_ms: CPU of the driver for each further run [ms] ...
+        run_growth: how much more a run costs late in the sweep than early.
         driver_mb: peak of the driver's memory [MB] ...
         driver_growth: ... and its ratio to that of a tenth of the runs.
         worker_growth: the same of the largest worker; None without workers.
@@ -44,6 +46,7 @@ class DriverCost:
     executor: str
     runs: int
     run_ms: float
+    run_growth: float
     driver_mb: float
     driver_growth: float
     worker_growth: float | None
@@ -64,10 +67,18 @@ def _cost(executor: str, runs: int) -> DriverCost:
         executor=executor,
         runs=many["runs"],
         run_ms=(many["cpu_s"] - few["cpu_s"]) / (many["runs"] - few["runs"]) * 1e3,
+        run_growth=many["run_growth"],
         driver_mb=many["driver_mb"],
         driver_growth=many["driver_mb"] / few["driver_mb"],
         worker_growth=many["worker_mb"] / few["worker_mb"] if few["worker_mb"] else None,
     )
+
+
+def _growth(spent: Sequence[tuple[int, float]]) -> float:
+    """What a run costs late in a sweep over what it costs early, from how much was spent when so many were done."""
+    total, end = spent[-1]
+    (few, first), (some, then) = (next(known for known in spent if known[0] >= total * part) for part in (0.01, 0.1))
+    return ((end - then) / (total - some)) / ((then - first) / (some - few))
 
 
 def _measure(executor: str, seeds: int) -> None:
@@ -83,6 +94,7 @@ def _measure(executor: str, seeds: int) -> None:
     planned = plan_sweep(spec)
     folder = SweepFolder.prepare(planned, spec)
     simulated, workers, execute = [0.0], [0.0], inline.execute_shard
+    spent: list[tuple[int, float]] = []
 
     def timed(*given: Any, **named: Any) -> Any:
         before = cpu_s()
@@ -92,6 +104,7 @@ def _measure(executor: str, seeds: int) -> None:
             simulated[0] += cpu_s() - before
 
     def look(progress: Any) -> None:
+        spent.append((progress.done, cpu_s() - before - simulated[0]))
         if progress.done == progress.total:
             workers[0] = max([0.0, *_worker_peaks()])
 
@@ -100,7 +113,8 @@ def _measure(executor: str, seeds: int) -> None:
     report = collect(planned, folder, spec, look)
     assert report.ran == report.total == seeds * CELLS
     own = cpu_s() - before - simulated[0]
-    tell({"runs": report.ran, "cpu_s": own, "driver_mb": peak_mb(), "worker_mb": workers[0]})
+    found = {"runs": report.ran, "cpu_s": own, "run_growth": _growth(spent)}
+    tell({**found, "driver_mb": peak_mb(), "worker_mb": workers[0]})
 
 
 def _worker_peaks() -> Iterator[float]:

@@ -7,9 +7,14 @@ import os
 import resource
 import subprocess
 import sys
-from collections.abc import Mapping
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from tests.bench.measures import UnmeasuredError
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,6 +31,37 @@ def printed(module: str, *words: object, folder: str) -> dict[str, Any]:
     done = subprocess.run(command, cwd=folder, env=environment(), check=True, capture_output=True, text=True)
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """What a person waited for, from the command on [s]: the table of a sweep, and the end of the process."""
+
+    table_s: float
+    end_s: float
+
+
+def until_table(words: Sequence[str], folder: str) -> Waiting:
+    """Run ``python -m sweep`` in a folder; the table is the first that it writes to stdout, progress goes to stderr.
+
+    Raises:
+        UnmeasuredError: it failed.
+    """
+    with tempfile.TemporaryFile("w+") as errors:
+        began = time.perf_counter()
+        command = [sys.executable, "-m", "sweep", *words]
+        with subprocess.Popen(
+            command, cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=errors, text=True
+        ) as process:
+            assert process.stdout is not None
+            has_table = bool(process.stdout.readline())
+            table_s = time.perf_counter() - began
+            process.communicate()
+        end_s = time.perf_counter() - began
+        if process.returncode or not has_table:
+            errors.seek(0)
+            raise UnmeasuredError(f"{' '.join(command)} printed no table: {errors.read()}")
+    return Waiting(table_s, end_s)
 
 
 def tell(found: Mapping[str, Any]) -> None:
@@ -46,3 +82,8 @@ def peak_mb(pid: int | None = None) -> float:
     """
     lines = Path(f"/proc/{pid or 'self'}/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
+
+
+def resident_bytes() -> int:
+    """What this process holds in RAM now, shared pages included."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

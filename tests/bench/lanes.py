@@ -1,17 +1,20 @@
 """InstanceBatch against C: what exact semantics cost, as ratios in one process.
 
-The workload of every row: two noisy devices whose latency differs between lanes (positions of all driven joints at
-500 Hz, their velocities at 200 Hz), one feedback controller on both at 100 Hz, one drive with command latency, three
-metrics on qpos and qvel.  The baseline replays the controls that were recorded, lane by lane, in one `mujoco.rollout`
-call per lane on one thread, so that both integrate the same trajectories.  Ratios are medians over repetitions that
-alternate between the two.
+The workload: two noisy devices whose latency differs between lanes (positions of all driven joints at 500 Hz, their
+velocities at 200 Hz), one feedback controller on both at 100 Hz, one drive with command latency, three metrics on qpos
+and qvel; runs of five seconds.  Other rows have the same and something more: a different cell in every lane, or
+somebody who reads derived state.
+
+The baseline replays the controls that were recorded, lane by lane, in one `mujoco.rollout` call per lane on one thread,
+so that both integrate the same trajectories, with the same sensors in the model.  CPU time of both, alternating; a
+ratio is the median of the repetitions.  A batch is made, run and asked for its records: its set-up counts.
 """
 
 from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -25,6 +28,27 @@ from sweep.plan import Plan, load_manifest
 from sweep.runtime import InstanceBatch, Resolver
 from sweep.runtime.model import open_model
 from sweep.runtime.reads import STATE_ONLY
+
+TICKS = 2500
+"""Five seconds."""
+
+CELLS = 64
+"""Different cells in a batch."""
+
+READERS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
+    "gyro at 200 Hz": {
+        "components": {"reader": {"type": "imu", "body": "torso", "measures": "gyro", "period_s": 0.005}}
+    },
+    "accelerometer at 200 Hz": {
+        "components": {"reader": {"type": "imu", "body": "torso", "measures": "accelerometer", "period_s": 0.005}}
+    },
+    "force sensor at 500 Hz": {"components": {"reader": {"type": "force_torque", "body": "torso", "period_s": 0.002}}},
+    "metric on a site's position": {
+        "metrics": {"height": {"type": "mean", "site": "mark", "axis": "z", "unit": "m", "better": "higher"}}
+    },
+    "eager, no reader": {"runtime": {"derived_state": "eager"}},
+}
+"""What is added to a manifest of the humanoid, by the name of its row."""
 
 CARTPOLE = Path(__file__).parents[2] / "conf" / "scene" / "cartpole.xml"
 
@@ -95,44 +119,63 @@ def _implicitfast(file: Path) -> str:
     for index, joint in enumerate(spec.joints):
         if not joint.name:
             joint.name = f"j{index}"
+    (spec.body("torso") or spec.body("pole")).add_site(name="mark")
     spec.compile()
     return spec.to_xml()
 
 
 @dataclass(frozen=True)
 class Ratio:
-    robot: str
-    lanes: int
+    """Attributes: CPU time against C, and what C takes for a step [us]."""
+
     ratio: float
     us_per_step: float
 
 
-def plans_of(robot: Robot, lanes: int, ticks: int) -> list[Plan]:
-    """The workload in lanes whose latencies differ."""
-    resolver = Resolver()
-    base = load_manifest(manifest(robot, ticks * robot.timestep_s))
-    return [
-        resolver.resolve(
-            base, {"components.fast.latency_s": 0.002 * (lane % 4), "components.slow.latency_s": 0.005 * (lane % 3)}
-        )
-        for lane in range(lanes)
-    ]
+def plans_of(robot: Robot, lanes: int, ticks: int, more: Mapping[str, Mapping[str, Any]] | None = None) -> list[Plan]:
+    """The workload in lanes whose latencies differ, and what is added to its manifest, section by section."""
+    return _resolved(robot, lanes, ticks, more or {}, _latencies)
 
 
-def measure(robot: Robot, lanes: int, *, ticks: int = 1000, repeats: int = 5) -> Ratio:
-    plans = plans_of(robot, lanes, ticks)
+def cells_of(robot: Robot, lanes: int, ticks: int) -> list[Plan]:
+    """The workload in lanes of :data:`CELLS` cells: latencies, noise and gain differ."""
+    return _resolved(robot, lanes, ticks, {}, _cell)
+
+
+def _resolved(robot: Robot, lanes: int, ticks: int, more: Mapping[str, Mapping[str, Any]],
+              changes: Callable[[int], Mapping[str, Any]]) -> list[Plan]:  # fmt: skip
+    document = manifest(robot, ticks * robot.timestep_s)
+    for section, added in more.items():
+        document[section] |= added
+    resolver, base = Resolver(), load_manifest(document)
+    return [resolver.resolve(base, changes(lane)) for lane in range(lanes)]
+
+
+def _latencies(lane: int) -> dict[str, Any]:
+    return {"components.fast.latency_s": 0.002 * (lane % 4), "components.slow.latency_s": 0.005 * (lane % 3)}
+
+
+def _cell(lane: int) -> dict[str, Any]:
+    cell = lane % CELLS
+    return _latencies(cell) | {
+        "components.fast.white_std": 1e-3 * (1 + cell / CELLS),
+        "components.drive.command_latency_s": 0.002 * (1 + cell % 3),
+        "controllers.damp.parameters.gain": 0.1 * (1 + cell / CELLS),
+    }
+
+
+def against_c(plans: Sequence[Plan], *, repeats: int = 5) -> Ratio:
+    """Run Plans, each with a seed of its own, and replay them."""
+    ticks = plans[0].horizon
     replay = Replay(plans, ticks)
     ours, theirs = [], []
     for _ in range(repeats):
-        batch = InstanceBatch(plans, range(lanes))
-        start = time.perf_counter()
-        batch.run()
-        ours.append(time.perf_counter() - start)
-        start = time.perf_counter()
-        replay()
-        theirs.append(time.perf_counter() - start)
+        before = time.process_time()
+        InstanceBatch(plans, range(len(plans))).run()
+        ours.append(time.process_time() - before)
+        theirs.append(replay.cpu_s())
     ratio = statistics.median(a / b for a, b in zip(ours, theirs, strict=True))
-    return Ratio(robot.name, lanes, ratio, statistics.median(theirs) / lanes / ticks * 1e6)
+    return Ratio(ratio, statistics.median(theirs) / len(plans) / ticks * 1e6)
 
 
 class Replay:
@@ -185,9 +228,3 @@ class Controls:
 
     def fold(self, view: Any) -> None:
         self.rows.append(view.controls.copy())
-
-
-if __name__ == "__main__":
-    for robot in robots():
-        for lanes in (1, 32, 64):
-            print(measure(robot, lanes))

@@ -1,4 +1,4 @@
-"""What the ledger costs a run: written as a driver writes, and read.
+"""What the ledger costs a run: written as a driver writes, and read; in CPU, wall time and bytes of its file.
 
 The record of a real run of the arm, many times under other ids, in shards of 32: a lease of each, then its records,
 both durable when the call returns.  The file is in the folder for temporary files; CPU is what the ledger costs, wall
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -31,26 +31,36 @@ class LedgerCost:
     wall_us: float
 
 
-def ledger_costs(*, counts: Sequence[int] = (10_000, 100_000)) -> list[LedgerCost]:
+@dataclass(frozen=True)
+class LedgerCosts:
+    """A ledger of some runs: what is done to it, and the size of its file by run [bytes]."""
+
+    runs: int
+    costs: Sequence[LedgerCost]
+    bytes_a_run: float
+
+
+def ledger_costs(*, counts: Sequence[int] = (1_000, 10_000, 100_000)) -> list[LedgerCosts]:
     """The costs by number of runs."""
     planned = plan_sweep(load_spec(["scene=arm", "seeds=1", "tracking=none"]))
     (record,) = InstanceBatch([planned.base], [0]).run()
-    return [cost for count in counts for cost in _costs(planned, record, count)]
+    return [_costs(planned, record, count) for count in counts]
 
 
-def _costs(planned: PlannedSweep, record: RunRecord, count: int) -> Iterator[LedgerCost]:
+def _costs(planned: PlannedSweep, record: RunRecord, count: int) -> LedgerCosts:
     records = [replace(record, run_id=f"{seed:016x}", seed=seed) for seed in range(count)]
     rows = [(r.run_id, planned.cells[0].cell_id, r.plan_id, r.seed) for r in records]
     with tempfile.TemporaryDirectory() as folder:
-        with Ledger.create(Path(folder) / "ledger.sqlite", planned.header) as ledger:
+        file = Path(folder) / "ledger.sqlite"
+        with Ledger.create(file, planned.header) as ledger:
             ledger.add_cells(planned.cells)
-            yield _timed("runs added", count, lambda: ledger.add_runs(rows))
+            added = _timed("runs added", count, lambda: ledger.add_runs(rows))
             ledger.begin({})
-            yield _timed("leased, committed", count, lambda: _committed(ledger, records))
+            committed = _timed("leased, committed", count, lambda: _committed(ledger, records))
             ledger.finish()
-        with Ledger.open(folder, read_only=True) as ledger:
-            yield _timed("records read", count, ledger.records)
-            yield _timed("statuses read", count, ledger.statuses)
+        with Ledger.open(file, read_only=True) as ledger:
+            read = _timed("records read", count, ledger.records), _timed("statuses read", count, ledger.statuses)
+        return LedgerCosts(count, (added, committed, *read), file.stat().st_size / count)
 
 
 def _committed(ledger: Ledger, records: Sequence[RunRecord]) -> None:

@@ -1,30 +1,48 @@
-"""The parts of ``make bench``: each measures, and returns its table and its JSON."""
+"""The parts of ``make bench``: what each measures, under names that stay, with what it shall be.
+
+A further part is a function here that yields measures, and a line in :data:`PARTS`; a further measure is one more
+:func:`tests.bench.measures.ratio` or :class:`tests.bench.measures.Measure` that is yielded.  How it is measured, and
+why so, is in the module that measures it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
 
-from rich.table import Table
-
-from tests.bench.derived import derived_costs
+from sweep.execution.executor import cores
 from tests.bench.driver import driver_costs
-from tests.bench.first_run import first_runs
-from tests.bench.lanes import measure, robots
+from tests.bench.growth import lane_memory, queue_costs, run_times
+from tests.bench.lanes import CELLS, READERS, TICKS, against_c, cells_of, plans_of, robots
 from tests.bench.ledger import ledger_costs
+from tests.bench.measures import Measure, ratio, share
+from tests.bench.peers.rates import rates
 from tests.bench.planning import planning_costs
-from tests.bench.share import physics_share
-from tests.bench.startup import split
+from tests.bench.reading import reading_costs
+from tests.bench.start import starts
 from tests.bench.traces import trace_costs
+from tests.bench.travel import landings, mirror_cost, weights
+from tests.bench.whole import whole_sweeps
 
-LIMITS = {"humanoid": 1.3, "half_cheetah": 1.6, "cartpole": 2.2}
-"""What many lanes may cost against C."""
+LANE_LIMITS = {"humanoid": 1.10, "half_cheetah": 1.2, "cartpole": 1.5}
+"""What the best number of lanes may cost against C, the same cell in each or another ..."""
+
+LONE_LIMITS = {"humanoid": 2.5, "half_cheetah": 4.0}
+"""... what a lone lane may ..."""
+
+READER_LIMITS = {"accelerometer at 200 Hz": 1.35, "metric on a site's position": 1.25}
+"""... and what it may where somebody reads derived state."""
+
+MANY = (32, 64, 128, 256)
+"""Numbers of lanes of which the best counts."""
 
 TRACE_LIMITS = {"events": 1.15, "full": 1.5}
 """What a trace may cost against none."""
 
-PLANNING_LIMIT_S = 5.0
-"""CPU seconds that 10,000 cells may take to plan [s]."""
+PLANNING_LIMITS_S = {10_000: 3.0, 100_000: 30.0}
+"""CPU seconds that about so many cells may take to plan [s]."""
+
+PLANNING_LIMIT_MB = 2000.0
+"""Peak of memory of any of them [MB]."""
 
 DRIVER_LIMIT_MS = 0.3
 """CPU that a run may cost the driver [ms]."""
@@ -32,127 +50,152 @@ DRIVER_LIMIT_MS = 0.3
 GROWTH_LIMIT = 1.1
 """What memory may grow by with ten times the runs."""
 
-SHARE_LIMIT = 0.85
-"""The part of the cores that shall do physics in a sweep of a minute."""
+CPU_GROWTH_LIMIT = 1.5
+"""What CPU of a run may grow by within a sweep; its first tenth takes too little to be exact."""
 
-Measured = tuple[Table, Any]
-
-
-def _table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    table = Table(title=title, title_justify="left", box=None)
-    for heading in headings:
-        table.add_column(heading, justify="right")
-    for row in rows:
-        table.add_row(*row)
-    return table
+START_LIMITS_S = {"inline": 4.0, "ray": 12.0}
+"""When the table of the main job shall be there [s]."""
 
 
-def _lanes() -> Measured:
-    ratios = [measure(robot, count) for robot in robots() for count in (1, 32, 64)]
-    table = _table(
-        "InstanceBatch against C replaying the recorded controls",
-        ("robot", "lanes", "ratio", "limit", "C, us a step"),
-        [
-            (r.robot, str(r.lanes), f"{r.ratio:.2f}", f"{LIMITS[r.robot]}" * (r.lanes > 1), f"{r.us_per_step:.1f}")
-            for r in ratios
-        ],
-    )
-    return table, [{"robot": r.robot, "lanes": r.lanes, "ratio": round(r.ratio, 3)} for r in ratios]
+def _lanes() -> Iterator[Measure]:
+    for robot in robots():
+        alone = against_c(plans_of(robot, 1, TICKS))
+        yield ratio(f"{robot.name}, one lane", alone.ratio, aim=LONE_LIMITS.get(robot.name))
+        found = {lanes: against_c(plans_of(robot, lanes, TICKS)).ratio for lanes in MANY}
+        for lanes, against in found.items():
+            yield ratio(f"{robot.name}, {lanes} lanes", against)
+        yield ratio(f"{robot.name}, best of these", min(found.values()), aim=LANE_LIMITS[robot.name])
+        best = min(found, key=lambda lanes: found[lanes])
+        cells = against_c(cells_of(robot, max(best, CELLS), TICKS)).ratio
+        yield ratio(f"{robot.name}, the same of {CELLS} cells", cells, aim=LANE_LIMITS[robot.name])
+        yield Measure(what=f"{robot.name}, C", value=alone.us_per_step, unit="us a step")
 
 
-def _traces() -> Measured:
-    costs = trace_costs(robots()[0])
-    table = _table(
-        "traces of 32 lanes of humanoid, files written",
-        ("level", "ratio", "limit", "kB a simulated s"),
-        [(c.level, f"{c.ratio:.2f}", f"{TRACE_LIMITS[c.level]}", f"{c.bytes_per_s / 1e3:.0f}") for c in costs],
-    )
-    return table, [{"level": c.level, "ratio": round(c.ratio, 3), "bytes_per_s": round(c.bytes_per_s)} for c in costs]
+def _derived() -> Iterator[Measure]:
+    for name, more in READERS.items():
+        found = against_c(plans_of(robots()[0], 64, TICKS, more), repeats=5)
+        yield ratio(f"humanoid, 64 lanes, {name}", found.ratio, aim=READER_LIMITS.get(name))
 
 
-def _derived() -> Measured:
-    ratios = derived_costs(robots()[0])
-    rows = [(name, f"{ratio:.2f}") for name, ratio in ratios.items()]
-    table = _table("derived state of 32 lanes of humanoid, against none", ("who reads", "ratio"), rows)
-    return table, {name: round(ratio, 3) for name, ratio in ratios.items()}
+def _traces() -> Iterator[Measure]:
+    for cost in trace_costs(robots()[0]):
+        yield ratio(f"{cost.level}, against summary", cost.ratio, aim=TRACE_LIMITS[cost.level])
+        yield Measure(what=f"{cost.level}, size", value=cost.bytes_per_s / 1e3, unit="kB a simulated s")
 
 
-def _startup() -> Measured:
-    parts = split()
-    shares = {name: seconds / parts["total"] for name, seconds in parts.items()}
-    rows = [(name, f"{parts[name]:.2f}", f"{share:.0%}") for name, share in shares.items()]
-    table = _table("the main job, inline, where its wall time goes", ("part", "s", "share"), rows)
-    return table, {name: round(share, 3) for name, share in shares.items()}
+def _start() -> Iterator[Measure]:
+    for executor, found in starts().items():
+        yield Measure(what=f"{executor}, until the table", value=found.table_s, unit="s", aim=START_LIMITS_S[executor])
+        yield ratio(f"{executor}, until the table, against imports alone", found.against_imports)
+        for step, seconds in found.steps_s.items():
+            yield Measure(what=f"{executor}, {step}", value=seconds, unit="s")
 
 
-def _planning() -> Measured:
-    costs = planning_costs()
-    table = _table(
-        "planning, every value another",
-        ("design", "cells", "CPU s", "limit", "us a further cell", "peak MB", "kB a further cell"),
-        [
-            (c.design, str(c.cells), f"{c.cpu_s:.1f}", f"{PLANNING_LIMIT_S:g}", f"{c.cell_us:.0f}",
-             f"{c.peak_mb:.0f}", f"{c.cell_kb:.1f}")
-            for c in costs
-        ],
-    )  # fmt: skip
-    names = ("design", "cells", "cpu_s", "cell_us", "peak_mb", "cell_kb")
-    return table, [_rounded(c, names) for c in costs]
+def _planning() -> Iterator[Measure]:
+    for cells, limit_s in PLANNING_LIMITS_S.items():
+        for cost in planning_costs(cells=cells):
+            name = f"{cost.design}, {cost.cells:,} cells"
+            yield Measure(what=f"{name}, CPU", value=cost.cpu_s, unit="s", aim=limit_s)
+            yield Measure(what=f"{name}, CPU of a further one", value=cost.cell_us, unit="us")
+            yield Measure(what=f"{name}, peak of memory", value=cost.peak_mb, unit="MB", aim=PLANNING_LIMIT_MB)
+            yield Measure(what=f"{name}, memory of a further one", value=cost.cell_kb, unit="kB")
 
 
-def _driver() -> Measured:
-    costs = driver_costs()
-    table = _table(
-        "the driver itself, short runs, against a tenth of them",
-        ("executor", "runs", "CPU ms a run", "limit", "peak MB", "growth", "of a worker", "limit"),
-        [
-            (c.executor, str(c.runs), f"{c.run_ms:.2f}", f"{DRIVER_LIMIT_MS}", f"{c.driver_mb:.0f}",
-             f"{c.driver_growth:.2f}", "" if c.worker_growth is None else f"{c.worker_growth:.2f}", f"{GROWTH_LIMIT}")
-            for c in costs
-        ],
-    )  # fmt: skip
-    names = ("executor", "runs", "run_ms", "driver_mb", "driver_growth", "worker_growth")
-    return table, [_rounded(c, names) for c in costs]
+def _driver() -> Iterator[Measure]:
+    for cost in driver_costs():
+        name = f"{cost.executor}, {cost.runs:,} runs"
+        yield Measure(what=f"{name}, CPU of a further one", value=cost.run_ms, unit="ms", aim=DRIVER_LIMIT_MS)
+        yield Measure(
+            what=f"{name}, CPU of a late one against an early one", value=cost.run_growth, aim=CPU_GROWTH_LIMIT
+        )
+        yield Measure(what=f"{name}, peak of memory", value=cost.driver_mb, unit="MB")
+        yield ratio(f"{name}, memory against a tenth of them", cost.driver_growth, aim=GROWTH_LIMIT)
+        if cost.worker_growth is not None:
+            yield ratio(f"{name}, the same of a worker", cost.worker_growth, aim=GROWTH_LIMIT)
 
 
-def _first_run() -> Measured:
-    found = first_runs()
-    rows = [(executor, f"{seconds:.2f}") for executor, seconds in found.items()]
-    return _table("from the command to the first committed run", ("executor", "s"), rows), _plain(found)
+def _whole() -> Iterator[Measure]:
+    for name, found in whole_sweeps().items():
+        name = f"{name}, {found.runs:,} runs"
+        yield Measure(what=f"{name}, until the table", value=found.waited.table_s, unit="s", aim=found.limit_s)
+        yield ratio(f"{name}, until the table, against that aim", found.against_limit, aim=1.0)
+        yield Measure(what=f"{name}, until the end", value=found.waited.end_s, unit="s")
+        yield Measure(what=f"{name}, what C needs, on all cores", value=found.physics_s / cores(), unit="s")
+        yield Measure(what=f"{name}, of all cores, in runs", value=found.in_runs, unit="")
+        yield share(f"{name}, of all cores, in C", found.in_physics)
 
 
-def _share() -> Measured:
-    found = physics_share()
-    rows = [(str(found.runs), f"{found.wall_s:.0f}", f"{found.in_runs:.0%}", f"{found.in_physics:.0%}",
-             f"{SHARE_LIMIT:.0%}")]  # fmt: skip
-    table = _table("a whole sweep of the arm, shares of all cores", ("runs", "s", "in runs", "in C", "limit"), rows)
-    return table, _rounded(found, ("runs", "wall_s", "in_runs", "in_physics"))
+def _peers() -> Iterator[Measure]:
+    mine, *others = rates()
+    for found in (mine, *others):
+        yield Measure(what=f"{found.name}, further runs", value=1 / found.run_s, unit="runs/s", more_is_better=True)
+        yield Measure(what=f"{found.name}, start", value=found.start_s, unit="s")
+        yield Measure(what=f"{found.name}, 1,000 runs", value=found.wall_s(1000), unit="s")
+    for found in others:
+        yield share(f"this one's further runs, against {found.name}", found.run_s / mine.run_s, unit="x")
 
 
-def _ledger() -> Measured:
-    costs = ledger_costs()
-    rows = [(c.what, str(c.runs), f"{c.cpu_us:.0f}", f"{c.wall_us:.0f}") for c in costs]
-    table = _table("the ledger, by run", ("what", "runs", "CPU us", "wall us"), rows)
-    return table, [_rounded(c, ("what", "runs", "cpu_us", "wall_us")) for c in costs]
+def _ledger() -> Iterator[Measure]:
+    for found in ledger_costs():
+        for cost in found.costs:
+            name = f"{cost.what}, {cost.runs:,} runs"
+            yield Measure(what=f"{name}, CPU", value=cost.cpu_us, unit="us a run")
+            yield Measure(what=f"{name}, wall", value=cost.wall_us, unit="us a run")
+        yield Measure(what=f"file, {found.runs:,} runs", value=found.bytes_a_run, unit="bytes a run")
 
 
-def _rounded(found: object, names: Sequence[str]) -> dict[str, Any]:
-    return _plain({name: getattr(found, name) for name in names})
+def _reading() -> Iterator[Measure]:
+    for cost in reading_costs():
+        name = f"{cost.way}, {cost.cells:,} cells, {cost.runs:,} runs"
+        yield Measure(what=f"{name}, CPU", value=cost.cpu_s, unit="s")
+        yield Measure(what=f"{name}, peak of memory", value=cost.peak_mb, unit="MB")
 
 
-def _plain(found: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: round(value, 3) if isinstance(value, float) else value for name, value in found.items()}
+def _growth() -> Iterator[Measure]:
+    for memory in lane_memory():
+        name = f"{memory.robot}, {memory.trace}"
+        yield Measure(what=f"{name}, memory with one lane", value=memory.one_mb, unit="MB")
+        yield Measure(what=f"{name}, memory of a further lane", value=memory.lane_kb, unit="kB")
+    for queue in queue_costs():
+        name = f"{queue.runs:,} runs queued"
+        yield Measure(what=f"{name}, CPU", value=queue.cpu_s, unit="s")
+        yield Measure(what=f"{name}, peak of memory", value=queue.peak_mb, unit="MB")
+        yield Measure(what=f"{name}, ledger", value=queue.file_mb, unit="MB")
+    for time in run_times():
+        name = f"{time.executor}, {time.runs:,} runs"
+        yield Measure(what=f"{name}, until the table", value=time.table_s, unit="s")
+        yield Measure(what=f"{name}, wall time of a further one", value=time.run_ms, unit="ms")
 
 
-PARTS: Mapping[str, Callable[[], Measured]] = {
+def _travel() -> Iterator[Measure]:
+    found = weights()
+    yield Measure(what="a further Plan, pickled", value=found.plan, unit="bytes")
+    yield Measure(what="a further Plan, in a worker's memory", value=found.plan_in_memory, unit="bytes")
+    yield Measure(what="a record, pickled", value=found.record, unit="bytes")
+    yield Measure(what="a run of 3 s of the arm, CPU", value=found.run_s, unit="s")
+    for level, size in found.files.items():
+        yield Measure(what=f"a run of 3 s of the arm, {level}", value=size / 1e6, unit="MB")
+    for landing in landings():
+        yield Measure(what=f"an answer among {landing.waiting:,}, CPU", value=landing.cpu_ms, unit="ms")
+        yield Measure(what=f"an answer among {landing.waiting:,}, wall", value=landing.wall_ms, unit="ms")
+    mirror = mirror_cost()
+    yield Measure(what="a further cell in MLflow, CPU", value=mirror.cpu_ms, unit="ms")
+    yield Measure(what="a further cell in MLflow, wall", value=mirror.wall_ms, unit="ms")
+    yield Measure(what="a further cell in MLflow, database", value=mirror.database, unit="bytes")
+
+
+PARTS: Mapping[str, Callable[[], Iterator[Measure]]] = {
     "lanes": _lanes,
     "traces": _traces,
     "derived": _derived,
-    "startup": _startup,
+    "start": _start,
     "planning": _planning,
     "driver": _driver,
-    "first_run": _first_run,
-    "share": _share,
     "ledger": _ledger,
+    "reading": _reading,
+    "growth": _growth,
+    "travel": _travel,
+    "whole": _whole,
+    "peers": _peers,
 }
 """What can be named, to what measures it."""

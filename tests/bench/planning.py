@@ -1,4 +1,7 @@
-"""What planning costs: a grid of two axes and a Latin hypercube of three, every value of which is another.
+"""What planning costs: a grid of two axes, and Latin hypercubes of three, every value of which is another.
+
+Two of the hypercube's axes belong to one component and the third to the model; those of ``lhs of all`` belong to a
+device, a driver and a controller each, so that every cell changes all that reads a time.
 
 A process of its own for each design and size.  Counted are its CPU seconds, all threads, for ``load_spec`` and
 ``plan_sweep``, imports of the command line excluded and those that a design needs included; and the peak of its memory.
@@ -17,7 +20,9 @@ from tests.bench.fresh import cpu_s, peak_mb, printed, tell
 
 AXES = ("+latency=interval(0,0.1)", "+mass_scale=interval(0.5,1.5)", "+noise_scale=interval(0,4)")
 
-DESIGNS = ("grid", "lhs")
+TIMES = ("+latency=interval(0,0.1)", "+command_latency=interval(0.001,0.05)", "+control_period=interval(0.001,0.01)")
+
+DESIGNS = ("grid", "lhs", "lhs of all")
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,7 @@ def _cost(design: str, cells: int) -> PlanningCost:
 def _words(design: str, cells: int) -> list[str]:
     if design == "grid":
         return [*AXES[:2], f"design.levels={math.isqrt(cells)}"]
-    return [*AXES, f"design={design}", f"design.n={cells}"]
+    return [*(AXES if design == "lhs" else TIMES), "design=lhs", f"design.n={cells}"]
 
 
 def _measure(design: str, cells: int) -> None:

@@ -54,6 +54,8 @@ VALUES = {
 parameters = st.fixed_dictionaries({}, optional={path: st.sampled_from(values) for path, values in VALUES.items()})
 MEMO = PartMemo()
 BASE = load_manifest(cart())
+KNOWING, ANEW = Resolver(), Resolver()
+KNOWING.resolve(BASE, {})
 
 
 @settings(max_examples=40)
@@ -65,6 +67,40 @@ def test_a_variant_is_the_changed_document(parameters):
     expected = outcome(lambda: load_manifest(document))
     assert outcome(lambda: with_parameters(BASE, parameters, MEMO)) == expected
     assert outcome(lambda: with_parameters(BASE, parameters)) == expected
+
+
+@settings(max_examples=40)
+@given(parameters=parameters)
+def test_a_plan_with_other_values_is_that_of_the_changed_document(parameters):
+    document = BASE.document()
+    for path, value in parameters.items():
+        document = put(document, path, value)
+    assert resolved(KNOWING, BASE, parameters) == resolved(ANEW, document, {})
+
+
+def resolved(resolver, manifest, parameters):
+    plan = outcome(lambda: resolver.resolve(manifest, parameters))
+    return plan if isinstance(plan, set) else (plan.plan_id, plan.layout, plan.horizon, plan.manifest.document())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scene", ["cartpole", "arm", "stand", "platform"])
+def test_numbers_that_lanes_may_differ_in_are_of_one_layout_or_found_to_be_of_another(scene):
+    manifest, knowing, forgetful = scene_manifest(scene), Resolver(), Resolver()
+    knowing.resolve(manifest, {})
+    sections = {"components": manifest.components, "controllers": manifest.controllers}
+    numbers = {
+        f"{section}.{name}.{field}": value
+        for section, parts in sections.items()
+        for name, part in parts.items()
+        for field in part.varying
+        if isinstance(value := getattr(part, field), float)
+    }
+    assert len(numbers) > 5
+    for path, value in numbers.items():
+        for other in (value * 1.5, value + 0.25, -1.0, None):
+            parameters = {path: other}
+            assert resolved(knowing, manifest, parameters) == resolved(forgetful, manifest, parameters), parameters
 
 
 def test_what_is_not_touched_is_shared_and_the_base_stays():

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from sweep.results import Ledger
+from sweep.tracking.__main__ import NICENESS
 from sweep.tracking.destination import Destination
 from sweep.tracking.process import UNREACHABLE, start_syncer
 from tests.analysis.synthetic import build, fill, header, latencies
@@ -36,6 +37,19 @@ def test_the_syncer_follows_a_driver(store, tmp_path):
     assert syncer.describe() == f"MLflow is up to date: {store.destination.uri}"
     assert syncer.trouble == ""
     assert store.states() == ["FINISHED"] * 3
+
+
+def test_physics_comes_before_the_syncer(store, tmp_path):
+    """Linux shares cores out among sessions first, where it is told to: there its own niceness is not enough."""
+    folder = tmp_path / "s"
+    with Ledger.create(folder / "ledger.sqlite", header()) as ledger:
+        ledger.begin({})
+        syncer = start_syncer(folder, store.destination)
+        until(lambda: os.getpriority(os.PRIO_PROCESS, syncer.pid) == NICENESS)
+        group = Path(f"/proc/{syncer.pid}/autogroup")
+        if group.exists():
+            until(lambda: group.read_text().endswith(f"nice {NICENESS}\n"))
+        syncer.stop()
 
 
 def test_the_syncer_ends_after_a_driver_that_was_killed(store, tmp_path):

@@ -58,7 +58,8 @@ class Device(ABC):
         self.schedule = LaneSchedule.of(self._schedules)
         self._lane_column = np.arange(context.lanes)[:, None]
         # Lanes that share one schedule share one row of ticks and draws.
-        self._draw_offset = self.schedule.draw_offset[: 1 if self.schedule.uniform else None, None]
+        offset = self.schedule.draw_offset[: 1 if self.schedule.uniform else None, None]
+        self._draw_offset = offset if offset.any() else None
         self.streams = {
             stream: LaneStream([stream_key(seed, name, stream) for seed in context.seeds], width)
             for stream in specs[0].streams
@@ -100,7 +101,9 @@ class Device(ABC):
     def due(self, block: Block) -> tuple[Ints, Ints, Bools | None]:
         """Draws and ticks, ``(lanes or 1, samples)`` each, due in a block, and which are a lane's own; None if all."""
         due = self.schedule.due(block.start, block.stop)
-        draws, ticks, valid = due.indices + self._draw_offset, due.ticks, due.valid
+        draws, ticks, valid = due
+        if self._draw_offset is not None:
+            draws = draws + self._draw_offset
         if self._initial and block.start == 0:
             zero = np.zeros((len(draws), 1), np.int64)
             draws, ticks = np.hstack([zero, draws]), np.hstack([zero, ticks])

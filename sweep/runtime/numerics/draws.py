@@ -193,7 +193,9 @@ def fill_words(low: Any, high: Any, counter: Any, carry: Any, out: Words) -> Non
     """Fill ``out (n, 4)`` with words of the key ``(low, high)`` from a counter (lower and upper half) on."""
     for number in range(len(out)):
         now = counter + _U(number)
-        out[number, 0], out[number, 1], out[number, 2], out[number, 3] = _words(now, carry + _U(now < counter), low, high)
+        out[number, 0], out[number, 1], out[number, 2], out[number, 3] = _words(
+            now, carry + _U(now < counter), low, high
+        )
 
 
 @compiled

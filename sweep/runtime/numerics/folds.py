@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -50,8 +52,23 @@ def _combined(how: int, before: float, x: float) -> float:
 
 
 @compiled
-def copy_within(limit: float, rows: Floats, to: Floats) -> bool:
-    """Copy ``rows (lanes, n, width)`` ``to`` where they belong; whether all sizes are within a limit (a NaN is not)."""
+def copy_sound(limit: float, rows: Floats, warnings: NDArray[Any], to: Floats) -> bool:
+    """Copy what physics recorded to where it belongs, and look at it.
+
+    Args:
+        limit: the largest size of a number of a sound lane.
+        rows: ``(lanes, n, width)``.
+        warnings: ``(lanes, kinds, 2)`` MuJoCo's warnings; the second number counts.
+        to: ``(lanes, n, width)``.
+
+    Returns:
+        Whether no lane has a warning, or a number beyond the limit or none.
+    """
+    for lane in range(len(warnings)):
+        for kind in range(warnings.shape[1]):
+            if warnings[lane, kind, 1]:
+                to[:] = rows
+                return False
     within = True
     for lane in range(len(rows)):
         for row in range(rows.shape[1]):
