@@ -62,7 +62,7 @@ class ExecutorSpec:
     kind: ExecutorKind = "auto"
     workers: int | None = None
     address: str | None = None
-    shard_s: float = 2.0
+    shard_s: float = 5.0
     timeout_s: float | None = 1800.0
 
 

@@ -23,7 +23,7 @@ from sweep.runtime.batch import InstanceBatch
 SIZES = (16, 32, 64, 128, MAX_LANES)
 """Lanes that are tried, from few to many."""
 
-TRIAL_S = 0.1
+TRIAL_S = 0.06
 """How long each batch is timed, once its first block is over [s]."""
 
 PATIENCE_S = 0.5

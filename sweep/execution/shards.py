@@ -29,13 +29,11 @@ LONE_EXCESS = 8
 LEAST_LANES = 16
 """A batch of fewer lanes wastes more than an early record is worth ..."""
 
-PATIENCE = 10
+PATIENCE = 4
 """... as long as it does not take this many times ``shard_s``."""
 
 LEAST_PART = 0.1
 """Where runs get scarce, shards shrink to keep all workers busy, but not below this part of ``shard_s``."""
-
-PER_WORKER = 2
 
 
 class Leases(Protocol):
@@ -76,7 +74,7 @@ class ShardQueue:
         self,
         runs: Iterable[Run],
         *,
-        shard_s: float = 2.0,
+        shard_s: float = 5.0,
         workers: int = 1,
         lanes: int = LANES,
         suspects: Collection[str] = (),
@@ -227,7 +225,7 @@ class ShardQueue:
         if share is None:
             return 1  # the canary: one run alone
         fits = max(int(self._shard_s / share), min(LEAST_LANES, int(PATIENCE * self._shard_s / share)))
-        fair = self._count if self.workers == 1 else math.ceil(self._count / (PER_WORKER * self.workers))
+        fair = math.ceil(self._count / self.workers)
         least = math.ceil(LEAST_PART * fits)
         return max(1, min(fits, self._lanes, max(fair, least)))
 

@@ -74,14 +74,14 @@ def test_the_canary_is_one_run_alone_and_shards_grow_from_it():
 
 def test_shards_take_about_the_time_asked_for():
     def sizes(cost_s):
-        return [len(shard) for shard in drain(ShardQueue(runs("a" * 100), shard_s=2.0, lanes=32), cost_s)]
+        return [len(shard) for shard in drain(ShardQueue(runs("a" * 100), shard_s=5.0, lanes=32), cost_s)]
 
     # A lone run is taken to be mostly what lanes share; the first real batch corrects that.
     assert sizes(0.0625)[:3] == [1, 32, 32]
     # Small batches waste more than an early record is worth, unless runs are long.
     assert sizes(0.5)[:4] == [1, 32, 16, 16]
     assert sizes(5.0)[:4] == [1, 8, 4, 4]
-    assert {len(s) for s in drain(ShardQueue(runs("a" * 10), shard_s=2.0), 60.0)} == {1}
+    assert {len(s) for s in drain(ShardQueue(runs("a" * 10), shard_s=5.0), 60.0)} == {1}
 
 
 def test_the_last_shards_are_small_enough_for_all_workers():

@@ -73,16 +73,14 @@ class TraceColumn:
 
     def _packed(self, blocks: Sequence[Sequence[Any]]) -> Array:
         """Rows of many blocks as one array ``(lanes, rows, width)``."""
-        packed = np.empty((self.lanes, sum(parts[-1].shape[1] for parts in blocks), self._width))
-        row = 0
-        for parts in blocks:
-            rows, column = slice(row, row + parts[-1].shape[1]), 0
-            for part in parts:
-                wide = isinstance(part, np.ndarray) and part.ndim == 3
-                to = slice(column, column + part.shape[2]) if wide else column
-                packed[:, rows, to] = part
-                column += part.shape[2] if wide else 1
-            row = rows.stop
+        counts = [parts[-1].shape[1] for parts in blocks]
+        packed, column = np.empty((self.lanes, sum(counts), self._width)), 0
+        for parts in zip(*blocks, strict=True):
+            joined = np.concatenate(parts, axis=1) if isinstance(parts[0], np.ndarray) else np.repeat(parts, counts)
+            wide = joined.ndim == 3
+            to = slice(column, column + joined.shape[2]) if wide else column
+            packed[:, :, to] = joined
+            column += joined.shape[2] if wide else 1
         return packed
 
     def _hash(self, rows: Array, counts: Counts | None) -> None:
