@@ -26,6 +26,9 @@ SIZES = (16, 32, 64, 128, MAX_LANES)
 TRIAL_S = 0.06
 """How long each batch is timed, once its first block is over [s]."""
 
+TRIAL_TICKS = 64
+"""Longest block of a trial: nothing else would cut that of a robot without a controller."""
+
 PATIENCE_S = 0.5
 """A batch that takes this long for its first block is the largest that is tried [s]."""
 
@@ -59,18 +62,18 @@ def calibrate(runs: Sequence[Run], threads: int = 1) -> Calibration | None:
         threads: the most threads that a batch may have.
 
     Returns:
-        None without runs, and where the user's own code does not get through the first moments, in a process of its
-        own.
+        None without runs, and where they do not get through the first moments; the user's own code is tried in a
+        process of its own.
     """
     probed = probe(runs)
     if not probed:
         return None
     find = partial(_calibrated, probed, len(runs), threads)
-    if not any(own_classes(run.plan) for run in probed):
-        return find()
     try:
-        return call_apart(find, LIMIT_S)
+        return call_apart(find, LIMIT_S) if any(own_classes(run.plan) for run in probed) else find()
     except DiedError:
+        return None
+    except (Exception, SystemExit):  # noqa: BLE001 - what raises here raises in the runs, which tell of it
         return None
 
 
@@ -111,7 +114,7 @@ def _most(plan: Plan) -> int:
 
 def _timed(runs: Sequence[Run], threads: int) -> tuple[Calibration, bool]:
     """What a batch takes, and whether its first block took little."""
-    batch = InstanceBatch([run.plan for run in runs], [run.seed for run in runs], threads=threads)
+    batch = InstanceBatch([run.plan for run in runs], [run.seed for run in runs], TRIAL_TICKS, threads)
     started = time.perf_counter()
     batch.advance_block()
     is_quick = time.perf_counter() - started < PATIENCE_S

@@ -26,7 +26,7 @@ _LARGEST_DATA = 16 * 2**20
 
 
 def code_id(plan: Plan) -> str:
-    """Digest of MuJoCo, NumPy, our runtime, the user's classes and the packages that those name.
+    """Digest of MuJoCo, NumPy, Numba, our runtime, the user's classes and the packages that those name.
 
     It is that of the code a process has loaded: a file edited later counts once its module is loaded anew.
 
@@ -74,6 +74,7 @@ def _code_parts(names: tuple[str, ...], classes: tuple[type, ...]) -> dict[str, 
     return {
         "mujoco": metadata.version("mujoco"),
         "numpy": metadata.version("numpy"),
+        "numba": metadata.version("numba"),
         **{name: _version(name) for name in packages},
         "files": {name: bytes_id(path.read_bytes()) for name, path in files.items()},
     }

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 ANSWER_S = 60.0
 """How long a node may take to start a process, import what it needs and answer [s]."""
 
-MATTER = ("python", "ray", "mujoco", "numpy")
+MATTER = ("python", "ray", "mujoco", "numpy", "numba")
 """What must have one version everywhere; a run under another one has another code_id and is none of this sweep."""
 
 LISTED = 4

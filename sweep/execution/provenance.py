@@ -18,7 +18,7 @@ from sweep.digest import bytes_id
 from sweep.execution.node import node_fingerprint
 
 PACKAGES = (
-    *("mujoco", "numpy", "ray", "mlflow", "hydra-core", "omegaconf", "pydantic", "scipy"),
+    *("mujoco", "numpy", "numba", "ray", "mlflow", "hydra-core", "omegaconf", "pydantic", "scipy"),
     *("openarm-mujoco", "torch"),
 )
 """Packages whose versions are recorded if they are installed."""

@@ -191,6 +191,7 @@ def test_a_node_fits_if_it_would_give_this_sweeps_runs(plans):
         "python 3.10.2",
         "mujoco is not installed",
         "numpy is not installed",
+        "numba is not installed",
     ]
 
 

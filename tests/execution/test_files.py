@@ -84,7 +84,7 @@ def test_packages_that_a_controller_names_are_part_of_its_code(scene, monkeypatc
     (scene.folder / "chatty_ctl.py").write_text(CHATTY)
     monkeypatch.syspath_prepend(scene.folder)
     plan = resolve_plan(scene.document("chatty_ctl:C"))
-    versions = {"numpy": "1", "mujoco": "4"}
+    versions = {"numpy": "1", "mujoco": "4", "numba": "1"}
 
     def installed(name):
         if name not in versions:

@@ -76,12 +76,18 @@ class TraceColumn:
         counts = [parts[-1].shape[1] for parts in blocks]
         packed, column = np.empty((self.lanes, sum(counts), self._width)), 0
         for parts in zip(*blocks, strict=True):
-            joined = np.concatenate(parts, axis=1) if isinstance(parts[0], np.ndarray) else np.repeat(parts, counts)
+            joined = self._joined(parts) if isinstance(parts[0], np.ndarray) else np.repeat(parts, counts)
             wide = joined.ndim == 3
             to = slice(column, column + joined.shape[2]) if wide else column
             packed[:, :, to] = joined
             column += joined.shape[2] if wide else 1
         return packed
+
+    def _joined(self, parts: Sequence[Array]) -> Array:
+        """One after the other; what is every lane's may be mixed with what is not."""
+        if len({len(part) for part in parts}) > 1:
+            parts = [np.broadcast_to(part, (self.lanes, *part.shape[1:])) for part in parts]
+        return np.concatenate(parts, axis=1)
 
     def _hash(self, rows: Array, counts: Counts | None) -> None:
         lengths = [rows.shape[1]] * self.lanes if counts is None else counts.tolist()
