@@ -30,7 +30,7 @@ TRIAL_TICKS = 64
 """Longest block of a trial: nothing else would cut that of a robot without a controller."""
 
 PATIENCE_S = 0.5
-"""A batch that takes this long for its first block is the largest that is tried [s]."""
+"""A batch whose blocks might take longer than this is not tried [s]."""
 
 GAIN = 0.97
 """More lanes, or more threads, must take less than this part of the time: they also make records come later."""
@@ -91,40 +91,38 @@ def probe(runs: Sequence[Run]) -> list[Run]:
 
 
 def _calibrated(runs: Sequence[Run], count: int, threads: int) -> Calibration:
+    most = _most(runs[0].plan)
     sizes = [*(size for size in SIZES if size < len(runs)), len(runs)]
-    best, is_quick = _timed(runs[: sizes[0]], threads=1)
-    if best.share_s * count > WORTH_S:
-        for size in sizes[1:] if is_quick else ():
-            tried, is_quick = _timed(runs[:size], threads=1)
-            best = tried if tried.share_s < GAIN * best.share_s else best
-            if not is_quick:
-                break
-        if threads > 1:
-            tried, _ = _timed(runs[: best.lanes], threads=threads)
-            best = tried if tried.share_s < GAIN * best.share_s else best
-    else:
-        best = replace(best, lanes=min(LANES, _most(runs[0].plan)), threads=threads)
+    best = _timed(runs[: sizes[0]], threads=1)
+    if best.share_s * count < WORTH_S:
+        return replace(best, lanes=min(LANES, most), threads=threads)
+    for size in sizes[1:]:
+        if size * best.share_s > PATIENCE_S * runs[0].plan.horizon / TRIAL_TICKS:
+            break
+        best = _better(best, _timed(runs[:size], threads=1))
+    if threads > 1:
+        best = _better(best, _timed(runs[: best.lanes], threads=threads))
     # A batch of all the runs there are says nothing of larger ones.
-    return replace(best, lanes=_most(runs[0].plan)) if best.lanes == len(runs) else best
+    return replace(best, lanes=most) if best.lanes == len(runs) else best
+
+
+def _better(best: Calibration, tried: Calibration) -> Calibration:
+    return tried if tried.share_s < GAIN * best.share_s else best
 
 
 def _most(plan: Plan) -> int:
     return min(plan.manifest.runtime.max_lanes or MAX_LANES, MAX_LANES)
 
 
-def _timed(runs: Sequence[Run], threads: int) -> tuple[Calibration, bool]:
-    """What a batch takes, and whether its first block took little."""
+def _timed(runs: Sequence[Run], threads: int) -> Calibration:
+    """What a batch takes."""
     batch = InstanceBatch([run.plan for run in runs], [run.seed for run in runs], TRIAL_TICKS, threads)
-    started = time.perf_counter()
-    batch.advance_block()
-    is_quick = time.perf_counter() - started < PATIENCE_S
-    before = batch.tick
-    if is_quick and not batch.is_over:
-        started = time.perf_counter()  # the first one also warms up
-        while time.perf_counter() - started < TRIAL_S and batch.advance_block():
-            pass
-    else:
-        before = 0
-    spent = time.perf_counter() - started
-    share = spent * batch.horizon / max(1, batch.tick - before) / len(runs)
-    return Calibration(len(runs), threads, share), is_quick
+    first = time.perf_counter()
+    batch.advance_block()  # it warms up: on a new machine the first of all waits for the compiler
+    started, before = time.perf_counter(), batch.tick
+    while time.perf_counter() - started < TRIAL_S and batch.advance_block():
+        pass
+    if batch.tick == before:  # the run is no longer than a block
+        started, before = first, 0
+    share = (time.perf_counter() - started) * batch.horizon / max(1, batch.tick - before) / len(runs)
+    return Calibration(len(runs), threads, share)

@@ -103,11 +103,13 @@ def test_lanes_and_threads_are_what_a_short_calibration_finds_best(monkeypatch):
     times = {(16, 1): 1.0, (32, 1): 0.9, (64, 1): 0.8, (128, 1): 0.79, (200, 1): 0.785, (64, 2): 0.5}
 
     def timed(runs, threads):
-        return Calibration(len(runs), threads, times[len(runs), threads]), True
+        return Calibration(len(runs), threads, times[len(runs), threads])
 
     assert calibrate(sweep.runs[:200]).share_s * 200 < WORTH_S
     assert calibrate(sweep.runs[:200], threads=2).lanes == LANES, "what is over soon is not worth more"
     monkeypatch.setattr("sweep.execution.calibration._timed", timed)
+    assert calibrate(sweep.runs) == Calibration(16, 1, 1.0), "blocks of larger batches would take seconds"
+    monkeypatch.setattr("sweep.execution.calibration.PATIENCE_S", 1e9)
     assert calibrate(sweep.runs) == Calibration(64, 1, 0.8), "twice the lanes must gain something"
     assert calibrate(sweep.runs, threads=2) == Calibration(64, 2, 0.5)
 
