@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 
 from sweep.design.run import Run
 from sweep.execution.apart import DiedError, call_apart
@@ -87,7 +88,7 @@ def probe(runs: Sequence[Run]) -> list[Run]:
     if not runs:
         return []
     plan = runs[0].plan
-    return [run for run in runs if run.plan.layout == plan.layout][: _most(plan)]
+    return list(islice((run for run in runs if run.plan.layout == plan.layout), _most(plan)))
 
 
 def _calibrated(runs: Sequence[Run], count: int, threads: int) -> Calibration:

@@ -94,7 +94,7 @@ class LaneSchedule:
         """Indices and ticks, ``(1, m)`` each, cut from many that were worked out at once."""
         # Blocks follow each other, so the first sample is mostly the one after the last of the block before.
         first = self._next[1] if start == self._next[0] else one.last_index_at(start - 1) + 1
-        behind = one.last_index_at(stop - 1) + 1
+        behind = max(first, one.last_index_at(stop - 1) + 1)
         self._next = stop, behind
         a, b = first - self._ahead_from, behind - self._ahead_from
         if a < 0 or b > self._ahead[0].shape[1]:

@@ -93,3 +93,10 @@ def test_one_tick_of_nothing_is_an_empty_rectangle():
     due = LaneSchedule.of([GridSchedule(GRID, 0.007), GridSchedule(GRID, 0.009)]).due(0, 3)
     assert due.indices.shape == (2, 0)
     assert due.valid is None
+
+
+def test_an_empty_stretch_has_no_samples_wherever_it_comes():
+    lanes = LaneSchedule.of([GridSchedule(GRID, 0.007)])
+    for start, stop in ((0, 30), (30, 60), (60, 60), (40, 10), (0, 5), (5, 9), (3, 60)):
+        expected, _ = GridSchedule(GRID, 0.007).due(start, max(start, stop))
+        assert lanes.due(start, stop).indices.tolist() == [expected.tolist()]

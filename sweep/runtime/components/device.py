@@ -56,7 +56,6 @@ class Device(ABC):
         self._first = 0 if self._initial else 1
         self._schedules = [spec.schedule(context.grid, name) for spec in specs]
         self.schedule = LaneSchedule.of(self._schedules)
-        self._lane_column = np.arange(context.lanes)[:, None]
         # Lanes that share one schedule share one row of ticks and draws.
         offset = self.schedule.draw_offset[: 1 if self.schedule.uniform else None, None]
         self._draw_offset = offset if offset.any() else None
