@@ -6,6 +6,7 @@ arithmetic of one row.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from operator import index as as_index
 from typing import Any, NamedTuple
@@ -50,8 +51,11 @@ class LaneSchedule:
     """
 
     __slots__ = (
-        "_ahead",
+        "_ahead_exact",
         "_ahead_from",
+        "_ahead_indices",
+        "_ahead_ticks",
+        "_ahead_until",
         "_column",
         "_exact",
         "_fast",
@@ -71,8 +75,10 @@ class LaneSchedule:
         self._one = schedules[0] if schedules else None
         self._column = np.zeros((self.lanes, 1), dtype=np.int64)
         self._next = -1, 0  # a tick, and the index of the first sample that is not before it
-        # Samples worked out: the index of the first one, the indices and the ticks of all, (1, n).
-        self._ahead_from, self._ahead = 0, (np.empty((1, 0), np.int64), np.empty((1, 0), np.int64))
+        # Samples worked out: from which index on and up to which, the indices and the ticks of all, (1, n).
+        self._ahead_from = self._ahead_until = 0
+        self._ahead_indices = self._ahead_ticks = np.empty((1, 0), np.int64)
+        self._ahead_exact: list[int] = []
         self.first_index = np.array([schedule.first_index for schedule in schedules], dtype=np.int64)
         self.draw_offset = 1 - self.first_index
         self._exact = np.array([schedule.lattice for schedule in schedules], dtype=object).reshape(-1, 3).T
@@ -87,27 +93,27 @@ class LaneSchedule:
     def due(self, start: int, stop: int) -> DueSamples:
         """All samples of all lanes with ``start <= tick < stop``, none dropped or merged; not to be changed."""
         if self.uniform and self._one is not None:
-            return DueSamples(*self._due_row(self._one, start, stop), None)
+            return self._due_row(self._one, start, stop)
         return self._due_rectangle(as_index(start), as_index(stop))
 
-    def _due_row(self, one: GridSchedule, start: int, stop: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Indices and ticks, ``(1, m)`` each, cut from many that were worked out at once."""
+    def _due_row(self, one: GridSchedule, start: int, stop: int) -> DueSamples:
+        """What is due, a row for all lanes, cut from many samples that were worked out at once."""
         # Blocks follow each other, so the first sample is mostly the one after the last of the block before.
         first = self._next[1] if start == self._next[0] else one.last_index_at(start - 1) + 1
-        behind = max(first, one.last_index_at(stop - 1) + 1)
-        self._next = stop, behind
-        a, b = first - self._ahead_from, behind - self._ahead_from
-        if a < 0 or b > self._ahead[0].shape[1]:
-            self._look_ahead(one, first, behind)
-            a, b = 0, behind - first
-        indices, ticks = self._ahead
-        return indices[:, a:b], ticks[:, a:b]
+        if not (self._ahead_from <= first < self._ahead_until and stop <= self._ahead_exact[-1]):
+            self._look_ahead(one, first, max(start, stop))
+        a = first - self._ahead_from
+        b = bisect_left(self._ahead_exact, stop, a)
+        self._next = stop, self._ahead_from + b
+        return DueSamples(self._ahead_indices[:, a:b], self._ahead_ticks[:, a:b], None)
 
-    def _look_ahead(self, one: GridSchedule, first: int, behind: int) -> None:
-        until = max(behind, min(first + _AHEAD, one.last_index_at(_INT64_SAFE)))
-        self._ahead_from = first
-        indices, ticks = (np.array(row, np.int64)[None] for row in one.due(one.tick(first), one.tick(until) + 1))
-        self._ahead = indices, ticks
+    def _look_ahead(self, one: GridSchedule, first: int, stop: int) -> None:
+        """Work out the samples from an index on: many, at least up to the first one that is not before ``stop``."""
+        last = max(one.last_index_at(stop - 1) + 1, min(first + _AHEAD, one.last_index_at(_INT64_SAFE)))
+        indices, ticks = one.due(one.tick(first), one.tick(last) + 1)
+        self._ahead_from, self._ahead_until = first, first + len(indices)
+        self._ahead_indices, self._ahead_ticks = (np.array(row, np.int64)[None] for row in (indices, ticks))
+        self._ahead_exact = ticks.tolist()
 
     def last_index_at(self, tick: int) -> NDArray[np.int64]:
         """(lanes,) largest index whose tick is not after ``tick``; ``first_index - 1`` where there is none."""

@@ -15,7 +15,7 @@ from sweep.plan.sections import TRACE_LEVELS, TraceLevel
 from sweep.results.record import Outcome, RunRecord
 from sweep.runtime import accounting
 from sweep.runtime.assembly import Assembly
-from sweep.runtime.block import Block, BlockView, longest_in_memory, next_block
+from sweep.runtime.block import Block, BlockView, longest_in_memory
 from sweep.runtime.context import BatchContext, reference_tables
 from sweep.runtime.cycle import run_block
 from sweep.runtime.domain.commit import Domain
@@ -196,7 +196,10 @@ class InstanceBatch:
     def retire(self, view: BlockView, stops: dict[int, Stop], saved: NDArray[np.float64]) -> None:
         """Put stopped lanes where they stopped, and go on to the block's end with the others."""
         self.boundary = view.boundaries[:, -1].copy()
-        self._updated[... if self.living == self.lanes else self.alive] = view.block.stop - 1
+        if self.living == self.lanes:
+            self._updated.fill(view.block.stop - 1)
+        else:
+            self._updated[self.alive] = view.block.stop - 1
         for lane, stop in stops.items():
             settled = stop.settled - view.block.start
             if settled < view.block.length:
@@ -240,9 +243,14 @@ class InstanceBatch:
         self._torn = False
 
     def _next(self, limit: int) -> Block:
-        due = [loop.next_due(self.tick) for loop in self.parts.loops.values()]
-        longest = 1 if self.mailbox.open_producers else self._longest
-        return next_block(self.tick, limit, due, longest=longest, forced=self.reading.next_forced(self.tick))
+        start = self.tick
+        limit = min(limit, start + (1 if self.mailbox.open_producers else self._longest))
+        if self.reading.forced:
+            limit = min(limit, self.reading.next_forced(start))
+        for loop in self.parts.loops.values():
+            # It runs after the step at which it is due, so that is the last one whose inputs are known before.
+            limit = min(limit, loop.next_due(start) + 1)
+        return Block(start, limit)
 
     def _establish_poses(self) -> None:
         """Prescribed bodies stand where they are prescribed from the first boundary on."""

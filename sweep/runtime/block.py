@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sweep.plan.clock import GridSchedule
 from sweep.runtime.inputs import BlockInputs
-from sweep.runtime.numerics.folds import gather
+from sweep.runtime.numerics.draws import gather
 from sweep.runtime.reads import Reads, StateLevel
 
 Floats = NDArray[np.float64]
@@ -44,26 +44,10 @@ class NextDue:
 
     def __call__(self, tick: int) -> int:
         """The first tick at or after ``tick`` at which it is due."""
-        if not self._since <= tick <= self._tick:
-            index = self._schedule.last_index_at(tick - 1) + 1
-            self._since, self._tick = tick, self._schedule.tick(index)
+        if self._since <= tick <= self._tick:
+            return self._tick
+        self._since, self._tick = tick, self._schedule.tick(self._schedule.last_index_at(tick - 1) + 1)
         return self._tick
-
-
-def next_block(start: int, limit: int, due: Iterable[int], *, longest: int, forced: int | None) -> Block:
-    """The longest block from ``start``.
-
-    A controller due at tick c runs after step c, so step c is the last whose inputs are known before.
-
-    Args:
-        start: its first tick.
-        limit: the tick it ends at, at the latest.
-        due: when each of the Plan's controllers is due next.
-        longest: most ticks it may have.
-        forced: the next tick at which a Device needs a block to begin; None without such a Device.
-    """
-    stops = [limit, start + longest, *(tick + 1 for tick in due)]
-    return Block(start, min(stops if forced is None else [*stops, forced]))
 
 
 def longest_in_memory(row_bytes: int) -> int:
@@ -118,12 +102,6 @@ class BlockView:
     def after(self, columns: slice | Sequence[int] | NDArray[np.intp]) -> Floats:
         """State columns at P_(t+1) for each step t of the block, ``(lanes, length, width)``."""
         return self.boundaries[:, 1:, columns]
-
-    def at(self, ticks: Ints, columns: NDArray[np.intp]) -> Floats:
-        """State columns at boundaries ``ticks (lanes or 1, samples)``, as a fresh array ``(lanes, samples, width)``."""
-        found = np.empty((len(self.boundaries), ticks.shape[1], len(columns)))
-        gather(self.boundaries, ticks, self.block.start, columns, found)
-        return found
 
     def sensed(self, reads: Reads, ticks: Ints, columns: NDArray[np.intp]) -> Floats:
         """Sensordata as DeviceUpdate sees it, as a fresh array ``(lanes, samples, width)``.

@@ -37,11 +37,11 @@ def run_block(batch: InstanceBatch, block: Block) -> None:
     placed = batch.physics.save() if parts.own_devices else saved
     stepped = step(batch, block, inputs, stops, boundaries)  # 7 PhysicsStep
 
-    view = BlockView(block=block, boundaries=boundaries, inputs=inputs, alive=batch.alive, opening=opening)
-    view.derived = stepped.recorded if not batch.reading.refreshed else _refreshed(stepped.recorded, opening)
-    view.promoted = stepped.promoted
-    view.whole_at_start = lambda lane: batch.physics.data(lane, placed[lane])[1]
-    view.whole_at_stop = lambda lane: batch.physics.data(lane)[1]
+    recorded = stepped.recorded if not batch.reading.refreshed else _refreshed(stepped.recorded, opening)
+    view = BlockView(block, boundaries, inputs, batch.alive, recorded, opening, stepped.promoted)
+    if batch.reading.every_tick:  # otherwise nobody asks for all there is
+        view.whole_at_start = lambda lane: batch.physics.data(lane, placed[lane])[1]
+        view.whole_at_stop = lambda lane: batch.physics.data(lane)[1]
     _close(batch, view, stops)  # 8 PostPhysicsSnapshot
     for device in parts.own_devices:  # 5 DeviceUpdate of Devices that may raise
         least(stops, device.prepare(view, stops), batch.alive)
@@ -78,7 +78,7 @@ def _prepare(batch: InstanceBatch, block: Block, stops: dict[int, Stop]) -> Bloc
 def _open(batch: InstanceBatch, block: Block, inputs: BlockInputs, stops: dict[int, Stop]) -> dict[str, NDArray[Any]]:
     """4 DerivedStateRecompute, as far as someone reads it: the rest of it is the first half of MuJoCo's own step."""
     reading = batch.reading
-    forced = reading.eager or reading.is_forced(block.start)
+    forced = reading.eager or (bool(reading.forced) and reading.is_forced(block.start))
     if not forced and not reading.refreshed:
         return {}
     batch.physics.place(inputs)

@@ -43,7 +43,7 @@ class InputLayout:
         return bits | int(_STATE.mjSTATE_MOCAP_POS | _STATE.mjSTATE_MOCAP_QUAT) * self.poses
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class BlockInputs:
     """The inputs of one block, for all lanes; parts that the layout leaves out are None.
 

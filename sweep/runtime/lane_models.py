@@ -18,6 +18,8 @@ def set_start(lanes: Any, model: mujoco.MjModel, manifests: Sequence[Manifest]) 
     """Put every lane of a batch where its manifest starts."""
     starts: dict[str, mujoco.MjData] = {}
     for lane, manifest in enumerate(manifests):
+        if manifest.model.keyframe is None and not manifest.model.initial:
+            continue  # a batch begins with lanes that are reset
         key = manifest.model.model_dump_json(include={"keyframe", "initial"})
         if key not in starts:
             starts[key] = start_state(manifest, model)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import fnmatch
 import hashlib
 import os
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from fractions import Fraction
@@ -120,19 +119,20 @@ def load_image(
     return ModelImage(content_id(identity), _to_bytes(model), tuple(files)), timestep
 
 
+_FILE = "model.mjb"
+"""A name that MuJoCo reads an image under; there is no such file."""
+
+
 def open_model(image: ModelImage) -> mujoco.MjModel:
     """The compiled model of an image; a fresh object each time.
 
     Raises:
         InvalidInputError: the image was made by another version of MuJoCo.
     """
-    with tempfile.NamedTemporaryFile(suffix=".mjb") as file:
-        file.write(image.binary)
-        file.flush()
-        try:
-            return mujoco.MjModel.from_binary_path(file.name)
-        except (ValueError, mujoco.FatalError) as error:
-            raise InvalidInputError("model image", [Problem("", f"cannot be read by this MuJoCo: {error}")]) from None
+    try:
+        return mujoco.MjModel.from_binary_path(_FILE, {_FILE: image.binary})
+    except (ValueError, mujoco.FatalError) as error:
+        raise InvalidInputError("model image", [Problem("", f"cannot be read by this MuJoCo: {error}")]) from None
 
 
 def _to_bytes(model: mujoco.MjModel) -> bytes:

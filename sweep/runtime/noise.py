@@ -21,6 +21,8 @@ from sweep.runtime.numerics.draws import Floats, Ints, Words
 NoiseKind = Literal["normal", "uniform"]
 """What a stream's words become."""
 
+Columns = NDArray[np.intp]
+
 _HALF = 2**64
 
 
@@ -99,10 +101,32 @@ class LaneStream:
             ValueError: a negative index.
         """
         made = np.empty((len(self.keys), indices.shape[1], self.width))
-        if not draws.fill(
-            self._halves, np.ascontiguousarray(indices), self._is_normal, self._factor, self._offset, made
-        ):
-            raise ValueError(f"draws are counted from 0; found {int(indices.min())}")
+        made.fill(-0.0)  # what changes nothing that is added to it, the sign of a zero included
+        self.add(made, indices)
+        return made
+
+    def add(self, values: Floats, indices: Ints) -> None:
+        """Add the draws of each lane to ``values (lanes, m, width)``; see :meth:`rows`."""
+        if not draws.add(self._halves, indices, self._is_normal, self._factor, self._offset, values):
+            raise _negative(indices)
+
+    def added(self, rows: Floats, places: Ints, first: int, columns: Columns, indices: Ints) -> Floats:
+        """Some numbers of some rows, with the draws of each lane added to them.
+
+        Args:
+            rows: ``(lanes, n, wide)``.
+            places: ``(lanes or 1, m)`` which rows; one row of places is every lane's.
+            first: the number of row 0.
+            columns: ``(width,)`` which numbers.
+            indices: ``(lanes or 1, m)`` draw indices.
+
+        Returns:
+            ``(lanes, m, width)``, the caller's own.
+        """
+        made = np.empty((len(self.keys), places.shape[1], self.width))
+        if not draws.read(rows, places, first, columns, self._halves, indices, self._is_normal,
+                          self._factor, self._offset, made):  # fmt: skip
+            raise _negative(indices)
         return made
 
     def span(self, first: int, count: int) -> Floats:
@@ -123,6 +147,10 @@ class LaneStream:
         key = self.keys[lane]
         digest = receipt_digest(key, first, count, self.width)
         return StreamReceipt(key=f"{key:032x}", first=first, count=count, width=self.width, digest=digest)
+
+
+def _negative(indices: Ints) -> ValueError:
+    return ValueError(f"draws are counted from 0; found {int(indices.min())}")
 
 
 def _halves(key: int) -> tuple[int, int]:

@@ -88,10 +88,10 @@ class Observation:
     def _observe(self, view: BlockView) -> None:
         for observer in self._observers:  # 11 Observer
             observer.fold(view)
-        self._columns["states"].append([view.boundaries[:, 1:]], view.settled)  # 12 TraceRecord
-        self._columns["controls"].append([view.controls], view.settled)
+        self._columns["states"].append(view.boundaries[:, 1:], view.settled)  # 12 TraceRecord
+        self._columns["controls"].append(view.controls, view.settled)
         if "inputs" in self._columns:
-            self._columns["inputs"].append([np.concatenate(view.inputs.others, axis=2)], view.settled)
+            self._columns["inputs"].append(np.concatenate(view.inputs.others, axis=2), view.settled)
 
 
 def _joined(views: list[BlockView], boundaries: Floats) -> BlockView:

@@ -9,26 +9,44 @@ import numpy as np
 
 from sweep.plan.instants import LaneInstants
 
+DELIVERED, ACQUIRED, NUMBER = range(3)
+"""What a row of :attr:`DeviceOutput.sample` says."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@dataclass(frozen=True, slots=True)
 class DeviceOutput:
-    """The sample that is visible now.  For many lanes every attribute has the lane as its first axis.
+    """The sample that is visible now, in many lanes or in one.
 
     Attributes:
-        valid: whether anything was delivered yet; before that the output is absent, never zero.
         values: ``(lanes, width)``, or ``(width,)`` of one lane; NaN where absent.
-        acquired_tick: tick of actual acquisition, -1 where absent.
-        delivered_tick: tick of actual delivery, -1 where absent.
-        index: acquisition number, 0 for an initial acquisition; -1 where absent.
+        sample: ``(3, lanes)``, or three integers: tick of actual delivery, tick of actual acquisition, acquisition
+            number (0 for an initial acquisition); -1 where absent.
         clock: what the device's own clock says at each tick.
     """
 
-    valid: Any
     values: Any
-    acquired_tick: Any
-    delivered_tick: Any
-    index: Any
+    sample: Any
     clock: LaneInstants | None = None
+
+    @property
+    def valid(self) -> Any:
+        """Whether anything was delivered yet, ``(lanes,)``; before that the output is absent, never zero."""
+        return self.sample[DELIVERED] >= 0
+
+    @property
+    def acquired_tick(self) -> Any:
+        """Tick of actual acquisition, -1 where absent."""
+        return self.sample[ACQUIRED]
+
+    @property
+    def delivered_tick(self) -> Any:
+        """Tick of actual delivery, -1 where absent."""
+        return self.sample[DELIVERED]
+
+    @property
+    def index(self) -> Any:
+        """Acquisition number, 0 for an initial acquisition; -1 where absent."""
+        return self.sample[NUMBER]
 
     @property
     def stamp_s(self) -> Any:
@@ -43,26 +61,14 @@ class DeviceOutput:
         """One lane's output, as plain values and a copied vector."""
         values = np.array(self.values[lane])
         values.flags.writeable = False
-        return DeviceOutput(
-            valid=bool(self.valid[lane]),
-            values=values,
-            acquired_tick=int(self.acquired_tick[lane]),
-            delivered_tick=int(self.delivered_tick[lane]),
-            index=int(self.index[lane]),
-            clock=None if self.clock is None else self.clock.lane(lane),
-        )
+        clock = None if self.clock is None else self.clock.lane(lane)
+        return DeviceOutput(values, tuple(self.sample[:, lane].tolist()), clock)
 
     def row(self, lane: int) -> DeviceOutput:
         """The output of one lane, as that of a batch which has no other."""
         rows = slice(lane, lane + 1)
-        return DeviceOutput(
-            valid=self.valid[rows],
-            values=self.values[rows],
-            acquired_tick=self.acquired_tick[rows],
-            delivered_tick=self.delivered_tick[rows],
-            index=self.index[rows],
-            clock=None if self.clock is None else self.clock.lane(lane),
-        )
+        clock = None if self.clock is None else self.clock.lane(lane)
+        return DeviceOutput(self.values[rows], self.sample[:, rows], clock)
 
     def substituted(self, dead: Any, by: int) -> DeviceOutput:
         """The same with lanes that are over showing another lane's sample, so that shared code meets no garbage."""

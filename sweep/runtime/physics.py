@@ -48,9 +48,8 @@ class LanePhysics:
         self._batch: Any = batch.Batch(model, self.lanes, threads)
         for prepare in (set_start, set_model_values, edit_models):
             prepare(self._batch, model, manifests)
-        self._resting: Floats = self._batch.bind("ctrl")[:, None].copy()  # controls of actuators that nobody drives
+        self._resting = self._starting_controls()[:, None]  # controls of actuators that nobody drives
         self._records: dict[int, Floats] = {}
-        self._held: dict[str, NDArray[Any]] = {}
         self._width = int(mujoco.mj_stateSize(model, _BOUNDARY))
         size = mujoco.mj_stateSize
         # TIME, QPOS, QVEL and ACT lead a row of the batch in the order they have in a boundary row.
@@ -77,7 +76,7 @@ class LanePhysics:
         controls = np.empty((self.lanes, length, self._nu))
         controls[:] = self._resting
         if layout.controls_only:
-            return BlockInputs(controls=controls)
+            return BlockInputs(controls)
         state = {field: self._batch.bind(field) for field in _KEPT}
         return BlockInputs(
             controls=controls,
@@ -143,33 +142,33 @@ class LanePhysics:
             The fault of each lane that diverged, overflowed or made MuJoCo fail; and the recorded fields,
             ``(lanes, length, ...)``.
         """
-        rows = inputs.rows()
-        records = self._buffer(block.length, self.lanes if ids is None else len(ids))
-        found: dict[Any, Any] = {}
+        rows = inputs.controls if self.layout.controls_only else inputs.rows()
+        length = block.length
+        records = self._buffer(length, self.lanes if ids is None else len(ids))
+        # Derived fields go into fresh arrays, since their views outlive the block.
+        held = {field: self._fresh(field, len(records), length) for field in recorded}
+        out: dict[Any, NDArray[Any]] = {_BOUNDARY: records, **held}
         failed: Sequence[int] = ()
         try:
-            found = self._batch.rollout(
-                block.length,
-                control=rows if ids is None else rows[ids],
-                control_spec=self._spec,
-                record=(_BOUNDARY, *recorded),
-                ids=ids,
-                out=self._outputs(records, recorded, block.length),
+            self._batch.rollout(
+                length,
+                rows if ids is None else rows[ids],
+                self._spec,
+                tuple(out),
+                ids,
+                out,
             )
         except batch.SimulationError as error:
             failed = [int(lane) for lane in error.ids]
-            found = self._held
         if ids is None:
-            is_sound = copy_sound(LARGEST, records, self._batch.warning, into[:, 1:])
+            if copy_sound(LARGEST, records, self._batch.warning, into[:, 1:]) and not failed:
+                return {}, held
         else:
             into[:, 1:] = into[:, :1]
             into[ids, 1:] = records
-            is_sound = False
-        derived = {field: self._scattered(found[field], ids) for field in recorded}
-        faults = {lane: self._replay_error(lane, block, rows[lane], into[lane], derived) for lane in failed}
-        if not is_sound:
-            faults |= self._divergences(block, into, ids, skip=faults)
-        return faults, derived
+            held = {field: self._scattered(found, ids) for field, found in held.items()}
+        faults = {lane: self._replay_error(lane, block, rows[lane], into[lane], held) for lane in failed}
+        return faults | self._divergences(block, into, ids, skip=faults), held
 
     def rewind(self, lane: int, saved: Floats, inputs: BlockInputs, steps: int) -> None:
         """Put a lane where it is after the first steps of a block that began at a saved state, bit for bit."""
@@ -203,6 +202,13 @@ class LanePhysics:
         """Overwrite part of a lane's state (diagnosis)."""
         self._batch.bind(field)[lane, columns] = values
 
+    def _starting_controls(self) -> Floats:
+        """``(lanes, nu)``; :meth:`controls` would have a whole MjData made for it, which is half of a short set-up."""
+        controls = np.empty((self.lanes, self._nu))
+        for row, into in zip(self._batch.state, controls, strict=True):
+            mujoco.mj_extractState(self.model, row, int(_STATE.mjSTATE_INTEGRATION), into, int(_STATE.mjSTATE_CTRL))
+        return controls
+
     def _buffer(self, length: int, lanes: int) -> Floats:
         buffer = self._records.get(length)
         if buffer is None or len(buffer) != lanes:
@@ -213,19 +219,12 @@ class LanePhysics:
         """Bytes that records of derived fields need for each tick."""
         return sum(self._batch.bind(field).nbytes for field in recorded)
 
-    def _outputs(self, records: Floats, recorded: Sequence[str], length: int) -> dict[Any, NDArray[Any]]:
-        """Where a rollout records; derived fields into fresh arrays, since their views outlive the block."""
-        self._held = {field: self._fresh(field, len(records), length) for field in recorded}
-        return {_BOUNDARY: records, **self._held}
-
     def _fresh(self, field: str, lanes: int, length: int) -> NDArray[Any]:
         bound = self._batch.bind(field)
         return np.zeros((lanes, length, *bound.shape[1:]), bound.dtype)
 
-    def _scattered(self, records: NDArray[Any], ids: NDArray[np.intp] | None) -> NDArray[Any]:
+    def _scattered(self, records: NDArray[Any], ids: NDArray[np.intp]) -> NDArray[Any]:
         """Records of some lanes as rows of all of them."""
-        if ids is None:
-            return records
         everyone = np.zeros((self.lanes, *records.shape[1:]), records.dtype)
         everyone[ids] = records
         return everyone

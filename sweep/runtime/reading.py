@@ -83,10 +83,8 @@ class Reading:
             eager=eager,
         )
 
-    def next_forced(self, tick: int) -> int | None:
-        """The first tick after ``tick`` at which some lane's forced Device is due; None without any."""
-        if not self.forced:
-            return None
+    def next_forced(self, tick: int) -> int:
+        """The first tick after ``tick`` at which some lane's forced Device is due; there is one."""
         return min(int(device.schedule.next_tick(tick + 1).min()) for device in self.forced)
 
     def is_forced(self, tick: int) -> bool:

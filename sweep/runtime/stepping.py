@@ -8,9 +8,10 @@ read off its record, and only where controls change is the block's physics cut f
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +28,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Stepped:
+class Stepped(NamedTuple):
     """What physics left behind.
 
     Attributes:
@@ -37,7 +37,7 @@ class Stepped:
     """
 
     recorded: Mapping[str, NDArray[Any]]
-    promoted: Mapping[int, Floats] = field(default_factory=dict)
+    promoted: Mapping[int, Floats] = MappingProxyType({})
 
 
 def step(
@@ -54,24 +54,29 @@ def step(
     """
     due = batch.reading.sensed_at(block) if batch.reading.sensing else []
     changing = [tick for tick in due if _controls_change(batch, block, inputs, tick)]
+    if not changing:
+        return Stepped(_stretch(batch, block, inputs, stops, boundaries, due))
     promoted: dict[int, Floats] = {}
     found = []
     for start, stop in itertools.pairwise(sorted({block.start, *changing, block.stop})):
         a, b = start - block.start, stop - block.start
-        fed = inputs.part(a, b) if b - a < block.length else inputs
+        fed = inputs.part(a, b)
         if start in changing:
             batch.physics.place(fed)
             fields, failed = batch.physics.forward(StateLevel.FULL, ("sensordata",), _stepping(batch, stops))
             least(stops, failures(failed, start, Phase.DERIVED_STATE_RECOMPUTE), batch.alive)
             promoted[start] = fields["sensordata"]
-        faults, recorded = batch.physics.advance(
-            Block(start, stop), fed, _running(batch, stops), boundaries[:, a : b + 1], batch.reading.recorded
-        )
-        least(stops, {lane: _as_promoted(fault, due) for lane, fault in faults.items()}, batch.alive)
-        found.append(recorded)
-    if len(found) == 1:
-        return Stepped(found[0], promoted)
+        found.append(_stretch(batch, Block(start, stop), fed, stops, boundaries[:, a : b + 1], due))
     return Stepped({f: np.concatenate([part[f] for part in found], axis=1) for f in found[0]}, promoted)
+
+
+def _stretch(batch: InstanceBatch, block: Block, fed: BlockInputs, stops: dict[int, Stop], boundaries: Floats,
+             due: Sequence[int]) -> Mapping[str, NDArray[Any]]:  # fmt: skip
+    """7 PhysicsStep of a stretch before which nobody recomputes anything; what was recorded."""
+    faults, recorded = batch.physics.advance(block, fed, _running(batch, stops), boundaries, batch.reading.recorded)
+    if faults:
+        least(stops, {lane: _as_promoted(fault, due) for lane, fault in faults.items()}, batch.alive)
+    return recorded
 
 
 def least(stops: dict[int, Stop], more: Mapping[int, Stop] | None, alive: NDArray[np.bool_]) -> None:
@@ -118,7 +123,7 @@ def _stepping(batch: InstanceBatch, stops: Mapping[int, Stop]) -> NDArray[np.boo
     return without(batch.alive, [lane for lane, stop in stops.items() if stop.phase <= Phase.PHYSICS_STEP])
 
 
-def _as_promoted(fault: Fault, due: list[int]) -> Fault:
+def _as_promoted(fault: Fault, due: Sequence[int]) -> Fault:
     """A forward that a step makes instead of us fails in our place."""
     if fault.kind == "mujoco_error" and fault.tick in due:
         return replace(fault, phase=Phase.DERIVED_STATE_RECOMPUTE)

@@ -330,6 +330,7 @@ def journeys(draw):
 def test_the_queue_shows_the_last_arrival_of_those_at_once_the_newest(journey, blocks):
     horizon, in_flight, overtaking, lanes = journey
     queue = SampleQueue(len(lanes), 1, in_flight, overtaking=overtaking)
+    rows, filled = np.full((len(lanes), horizon, 4), math.nan), np.zeros(len(lanes), np.int64)
     start = 0
     for block in blocks:
         stop = min(start + block, horizon)
@@ -341,7 +342,9 @@ def test_the_queue_shows_the_last_arrival_of_those_at_once_the_newest(journey, b
                 number[lane, : len(chosen)] = chosen
                 tick[lane, : len(chosen)] = [lanes[lane][0][n] for n in chosen]
                 arrival[lane, : len(chosen)] = [lanes[lane][1][n] for n in chosen]
-            queue.push(number[..., None] * 0.5, tick, arrival, number, np.array(list(map(len, own))))
+            delays = np.where(arrival == LOST, LOST, arrival - tick)
+            counts = np.array(list(map(len, own)))
+            queue.push(number[..., None] * 0.5, tick, delays, number, counts, journal=(rows, filled))
         now = stop - 1
         shown = queue.visible(np.full(len(lanes), now))
         for lane, (ticks, arrivals) in enumerate(lanes):
@@ -356,6 +359,9 @@ def test_the_queue_shows_the_last_arrival_of_those_at_once_the_newest(journey, b
         start = stop
         if start == horizon:
             break
+    for lane, (ticks, arrivals) in enumerate(lanes):
+        sent = [[n, t, a, n * 0.5] for n, (t, a) in enumerate(zip(ticks, arrivals, strict=True)) if t < start]
+        assert rows[lane, : filled[lane]].tolist() == sent
 
 
 # Whole devices

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from sweep.plan.drivers import DriverSpec
 from sweep.plan.lane_clock import LaneSchedule
 from sweep.plan.units import exact_seconds
 from sweep.results.record import StreamReceipt
+from sweep.runtime.block import Block
 from sweep.runtime.context import BatchContext
 from sweep.runtime.ingress.command import Command
 from sweep.runtime.transport.channel import LOST, Channel
@@ -28,8 +29,7 @@ _DRAWS = 2**62
 """Draw indices stay below this; a sender's own count may be any integer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Flight:
+class Flight(NamedTuple):
     """A command that was accepted, and what becomes of it.
 
     Attributes:
@@ -50,11 +50,10 @@ class Flight:
     last: int
     uniform: bool
 
-    def arrives(self, first: int, last: Ints | int) -> Bools | bool:
+    def arrives(self, first: int, last: Ints | int) -> Bools:
         """In which lanes it arrives at one of the ticks ``first`` .. ``last``."""
-        if self.uniform and isinstance(last, int):
-            return first <= self.first <= last
-        return (self.arrival >= first) & (self.arrival <= last)
+        hit: Bools = (self.arrival >= first) & (self.arrival <= last)
+        return hit
 
 
 class CommandTransport:
@@ -107,18 +106,20 @@ class CommandTransport:
         self.flights.append(flight)
         return flight
 
-    def arrived(self, ticks: Ints) -> tuple[Floats, Ints | None]:
+    def arrived(self, block: Block) -> tuple[Floats, Ints | None]:
         """What holds at the ticks of a block, and since when.
 
         Returns:
             The last command that has arrived ``(lanes, ticks, width)``, and the tick of its arrival ``(lanes, ticks)``,
             -1 before the first; None if that is not asked for.
         """
-        held = np.repeat(self._current[:, None], len(ticks), axis=1)
-        last = np.repeat(self._last[:, None], len(ticks), axis=1) if self._dated else None
+        lanes, width = self._current.shape
+        held = np.empty((lanes, block.length, width))
+        held[:] = self._current[:, None]
+        last = np.repeat(self._last[:, None], block.length, axis=1) if self._dated else None
         for flight in self.flights:
-            if flight.first <= ticks[-1]:
-                self._overlay(held, last, flight, ticks)
+            if flight.first < block.stop:
+                self._overlay(held, last, flight, block)
         self._current = held[:, -1]
         if last is not None:
             self._last = last[:, -1]
@@ -126,7 +127,8 @@ class CommandTransport:
 
     def settle(self, stop: int) -> None:
         """After a block that ended at ``stop``: forget what has arrived everywhere."""
-        self.flights = [flight for flight in self.flights if flight.last >= stop]
+        if self.flights:
+            self.flights = [flight for flight in self.flights if flight.last >= stop]
 
     def committed(self, flight: Flight, lanes: Bools | None) -> None:
         """A command was committed in some lanes (None: in all): what it draws is used there."""
@@ -151,8 +153,7 @@ class CommandTransport:
         if self._simple and command.lanes is None:
             first, last = tick + self._soonest, tick + self._longest
             arrival = tick + self._channel.latency
-            return Flight(command=command, numbers=numbers, arrival=arrival, lost=None, first=first, last=last,
-                          uniform=first == last)  # fmt: skip
+            return Flight(command, numbers, arrival, None, first, last, first == last)
         draws = np.zeros((1, 1), np.int64) if numbers is None else numbers[:, None]
         counts = None if command.lanes is None else command.lanes.astype(np.int64)
         arrival = self._channel.arrivals(np.array([[tick]]), draws, counts)[:, 0]
@@ -162,8 +163,8 @@ class CommandTransport:
         arrival = self._taken_up(np.where(lost, NEVER, arrival))
         arrives = arrival < NEVER
         first, last = int(arrival.min()), int(arrival.max(where=arrives, initial=-1))
-        return Flight(command=command, numbers=numbers, arrival=arrival, lost=lost if lost.any() else None,
-                      first=first, last=last, uniform=first == last and bool(arrives.all()))  # fmt: skip
+        uniform = first == last and bool(arrives.all())
+        return Flight(command, numbers, arrival, lost if lost.any() else None, first, last, uniform)
 
     def _numbers_of(self, command: Command) -> Ints:
         if command.sequenced:
@@ -181,9 +182,9 @@ class CommandTransport:
             taken = np.where(self._waits & (arrival == tick), self._schedule.next_tick(tick), taken)
         return taken
 
-    def _overlay(self, held: Floats, last: Ints | None, flight: Flight, ticks: Ints) -> None:
+    def _overlay(self, held: Floats, last: Ints | None, flight: Flight, block: Block) -> None:
         """Let a command hold from its arrival on, in the lanes where it arrives in this block."""
-        start, values = int(ticks[0]), flight.command.values
+        start, values = block.start, flight.command.values
         if flight.uniform and not self._overtaking:
             held[:, flight.first - start :] = values[:, None]
             if last is not None:
@@ -192,7 +193,7 @@ class CommandTransport:
         arrival = flight.arrival
         if flight.first < start:  # what arrived in an earlier block is carried over already
             arrival = np.where(arrival < start, NEVER, arrival)
-        hit = ticks >= arrival[:, None]
+        hit = np.arange(start, block.stop) >= arrival[:, None]
         if self._overtaking and last is not None:
             hit &= arrival[:, None] >= last
         np.copyto(held, values[:, None], where=hit[..., None])

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from sweep.runtime.components.command_transport import NEVER, Flight
 from sweep.runtime.context import BatchContext
 from sweep.runtime.ingress.command import Command
+from sweep.runtime.numerics.compiled import compiled
 from sweep.runtime.tracing.trace import TraceColumn
 from sweep.runtime.transport.channel import LOST
 
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
@@ -28,14 +30,15 @@ class CommittedInputs:
     def __init__(self, context: BatchContext, width: int) -> None:
         self._lanes, self._width = context.lanes, width
         self._column = TraceColumn(context.lanes, 1 + width)
+        self._everyone = np.ones(context.lanes, bool)
         self._log: list[tuple[Command, Flight | None, Bools | None]] | None = [] if context.keep_events else None
         self._joined: tuple[Bools, dict[str, NDArray[Any]]] | None = None
 
     def append(self, command: Command, flight: Flight | None, lanes: Bools | None) -> None:
         """Record an input that was committed in some lanes (None: in all); no flight means that it was stale."""
         if flight is not None:
-            row = [float(command.commit_tick), command.values[:, None]]
-            self._column.append(row, None if lanes is None else lanes.astype(np.int64))
+            mine = self._everyone if lanes is None else lanes
+            _write_down(command.commit_tick, command.values, mine, *self._column.room(1))
         if self._log is not None:
             self._log.append((command, flight, lanes))
             self._joined = None
@@ -76,6 +79,18 @@ class CommittedInputs:
             "values": values,
             "stale": np.array([flight is None for _, flight, _ in log], np.bool_),
         }
+
+
+@compiled
+def _write_down(tick: int, values: Floats, mine: Bools, rows: Floats, filled: Ints) -> None:
+    """Put an input into the rows of the lanes that it is for; ``values (lanes or 1, width)``."""
+    for lane in range(len(mine)):
+        if mine[lane]:
+            row = rows[lane, filled[lane]]
+            filled[lane] += 1
+            row[0] = tick
+            for number in range(values.shape[1]):
+                row[1 + number] = values[lane if len(values) > 1 else 0, number]
 
 
 def _sequence(command: Command, flight: Flight | None) -> Ints | int:

@@ -39,13 +39,13 @@ class Contact(Sensor):
         ]
 
     def measure(self, view: BlockView, ticks: Ints) -> Floats:
-        """See :meth:`Device.measure`."""
+        """See :meth:`Sensor.measure`."""
         values = super().measure(view, ticks)
         # MuJoCo gives the force that the first body exerts, and the number of contacts.
         return 0.0 - values if self._force else np.minimum(values, 1.0)
 
     def imperfect(self, values: Floats, draws: Ints) -> Floats:
-        """See :meth:`Device.imperfect`."""
+        """See :meth:`Sensor.imperfect`."""
         values = super().imperfect(values, draws)
         if self._threshold is None:
             return values

@@ -72,13 +72,9 @@ class CustomDevice(Device):
                     break
         return faults
 
-    def measure(self, view: BlockView, ticks: Ints) -> Floats:
-        """See :meth:`Device.measure`: what :meth:`prepare` found."""
+    def sample(self, view: BlockView, ticks: Ints, draws: Ints) -> Floats:
+        """See :meth:`Device.sample`: what :meth:`prepare` found."""
         return self._measured
-
-    def imperfect(self, values: Floats, draws: Ints) -> Floats:
-        """See :meth:`Device.imperfect`: the class has added its own."""
-        return values
 
     def _is_after(self, stop: Stop | None, tick: int) -> bool:
         """Whether its DeviceUpdate of a tick comes after what stopped the lane."""

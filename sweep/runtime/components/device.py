@@ -69,7 +69,7 @@ class Device(ABC):
         }
         latencies = [exact_seconds(spec.latency_s) for spec in specs]
         self._channel = Channel(name, specs, context, latencies)
-        disabled = np.array([not spec.enabled for spec in specs])
+        disabled = np.array([[not spec.enabled] for spec in specs])
         self._disabled = disabled if disabled.any() else None
         self._everyone = np.zeros(context.lanes, np.int64)
         self._clock = LaneInstants.of([spec.stamped(context.grid.timestep) for spec in specs])
@@ -86,12 +86,17 @@ class Device(ABC):
         """What of a spec does not fit the model."""
 
     @abstractmethod
-    def measure(self, view: BlockView, ticks: Ints) -> Floats:
-        """The truth at boundaries ``ticks (lanes, samples)``, as a fresh array ``(lanes, samples, width)``."""
+    def sample(self, view: BlockView, ticks: Ints, draws: Ints) -> Floats:
+        """What it acquires, whatever is wrong with it included.
 
-    @abstractmethod
-    def imperfect(self, values: Floats, draws: Ints) -> Floats:
-        """The truth with the device's imperfections; ``draws (lanes, samples)`` are acquisition numbers."""
+        Args:
+            view: the block.
+            ticks: ``(lanes or 1, samples)`` boundaries.
+            draws: ``(lanes or 1, samples)`` acquisition numbers.
+
+        Returns:
+            A fresh array ``(lanes, samples, width)``.
+        """
 
     def draw(self, stream: str, draws: Ints) -> Floats:
         """Noise of a stream, ``(lanes, samples, width)``, the caller's own."""
@@ -99,8 +104,7 @@ class Device(ABC):
 
     def due(self, block: Block) -> tuple[Ints, Ints, Bools | None]:
         """Draws and ticks, ``(lanes or 1, samples)`` each, due in a block, and which are a lane's own; None if all."""
-        due = self.schedule.due(block.start, block.stop)
-        draws, ticks, valid = due
+        draws, ticks, valid = self.schedule.due(block.start, block.stop)
         if self._draw_offset is not None:
             draws = draws + self._draw_offset
         if self._initial and block.start == 0:
@@ -112,22 +116,21 @@ class Device(ABC):
     def update(self, view: BlockView) -> None:
         """Phase 5 of every tick of a block."""
         draws, ticks, valid = self.due(view.block)
-        if not ticks.shape[1]:
+        samples = ticks.shape[1]
+        if not samples:
             return
         if view.through is not None:
             valid = (ticks <= view.through[:, None]) & (True if valid is None else valid)
-        self._acquire(view, draws, ticks, valid)
-
-    def _acquire(self, view: BlockView, draws: Ints, ticks: Ints, valid: Bools | None) -> None:
         counts = None if valid is None else valid.sum(axis=1)
-        values = self.imperfect(self.measure(view, ticks), draws)
-        arrivals = self._channel.arrivals(ticks, draws, counts)
+        values = self.sample(view, ticks, draws)
+        delays = self._channel.delays(ticks, draws, counts)
         if self._disabled is not None:
-            arrivals[self._disabled] = LOST
-        self._everyone.fill(ticks.shape[1])
-        self._queue.push(values, ticks, arrivals, draws, self._everyone if counts is None else counts)
-        self._column.append([draws, ticks, arrivals, values], counts)
+            delays = np.where(self._disabled, LOST, delays)
+        self._everyone.fill(samples)
+        mine = self._everyone if counts is None else counts
+        self._queue.push(values, ticks, delays, draws, mine, journal=self._column.room(samples))
         if self._log is not None:
+            arrivals = np.where(delays == LOST, LOST, ticks + delays)
             self._log.append(draws, ticks, arrivals, values, counts)
 
     def output(self, tick: Ints) -> DeviceOutput:

@@ -68,6 +68,7 @@ class Driver:
         self._accepted: list[tuple[Command, Flight | None]] = []  # in this block
         self._lossy = "dropout" in specs[0].transport_streams
         self._arrived, self._lost, self._saturated, self._timed_out = np.zeros((4, context.lanes), np.int64)
+        self._arrived_everywhere = 0  # commands that came to all lanes at once
         self._over: Bools | None = None  # of this block, (lanes, ticks): saturated
         self._tripped: Bools | None = None  # and under fallback
 
@@ -133,10 +134,9 @@ class Driver:
             The fault of each lane in which a law of the user's own raised.
         """
         assert block.length == 1 or not self.reads_state
-        ticks = np.arange(block.start, block.stop)
-        command, since = self._transport.arrived(ticks)
+        command, since = self._transport.arrived(block)
         if self._watchdog is not None and since is not None:
-            self._tripped = self._watchdog.tripped(ticks, since)
+            self._tripped = self._watchdog.tripped(np.arange(block.start, block.stop), since)
             command = self._watchdog.watched(command, self._tripped)
         for stage in self._stages:
             command = stage(command)
@@ -158,7 +158,11 @@ class Driver:
             self._commit(command, flight, view)
         self._accepted = []
         for flight in self._transport.flights:
-            if flight.first < view.block.stop:
+            if flight.first >= view.block.stop:
+                continue
+            if flight.uniform and view.through is None:
+                self._arrived_everywhere += flight.first >= view.block.start
+            else:
                 self._arrived += flight.arrives(view.block.start, through)
         if self._over is not None:
             self._saturated += _steps(self._over, view)
@@ -176,7 +180,7 @@ class Driver:
 
     def summary(self, lane: int, steps: int) -> dict[str, float]:
         """Commands that arrived and, where they can be, were lost; shares of steps saturated and under fallback."""
-        summary = {"commands": float(self._arrived[lane])}
+        summary = {"commands": float(self._arrived_everywhere + self._arrived[lane])}
         if self._lossy:
             summary["lost"] = float(self._lost[lane])
         summary["saturated"] = int(self._saturated[lane]) / max(1, steps)

@@ -20,7 +20,7 @@ from sweep.runtime.sample_steps import Difference, Quantize, Step, Wrap
 class Encoder(Device):
     """Positions and velocities of joints; see :class:`sweep.plan.sensors.EncoderSpec`.
 
-    Noise is made with its scale and offset in it, so that a plain encoder costs one addition.
+    Noise is made with its scale and offset in it and added where the joints are read: a plain encoder is one pass.
     """
 
     def __init__(self, name: str, specs: Sequence[EncoderSpec], context: BatchContext) -> None:
@@ -51,13 +51,9 @@ class Encoder(Device):
         message = f"is for hinge joints, and {', '.join(slides)} slides; a linear encoder takes resolution [m]"
         return [Problem(f"{path}.{field}", message) for field in angular] if slides else []
 
-    def measure(self, view: BlockView, ticks: Ints) -> Floats:
-        """See :meth:`Device.measure`."""
-        return view.at(ticks, self._columns)
-
-    def imperfect(self, values: Floats, draws: Ints) -> Floats:
-        """See :meth:`Device.imperfect`."""
-        values += self.draw("white", draws)
+    def sample(self, view: BlockView, ticks: Ints, draws: Ints) -> Floats:
+        """See :meth:`Device.sample`."""
+        values = self.streams["white"].added(view.boundaries, ticks, view.block.start, self._columns, draws)
         for columns, step in self._steps:
             step(values[:, :, columns], draws)
         return values

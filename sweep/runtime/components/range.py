@@ -39,7 +39,7 @@ class RangeFinder(Sensor):
         return mount_problems(spec, index, path)
 
     def imperfect(self, values: Floats, draws: Ints) -> Floats:
-        """See :meth:`Device.imperfect`; MuJoCo shows -1 where a beam meets nothing."""
+        """See :meth:`Sensor.imperfect`; MuJoCo shows -1 where a beam meets nothing."""
         missed = (values < 0.0) | (values > self._longest)
         if self._noisy:
             values += (self._std + self._std_per_m * values) * self.draw("white", draws)

@@ -45,12 +45,16 @@ class Sensor(Device):
         self._seeds = context.seeds
         self._parts: list[tuple[slice, Step]] = []
 
+    def sample(self, view: BlockView, ticks: Ints, draws: Ints) -> Floats:
+        """See :meth:`Device.sample`."""
+        return self.imperfect(self.measure(view, ticks), draws)
+
     def measure(self, view: BlockView, ticks: Ints) -> Floats:
-        """See :meth:`Device.measure`."""
+        """The truth at boundaries ``ticks (lanes or 1, samples)``, as a fresh array ``(lanes, samples, width)``."""
         return view.sensed(self.reads, ticks, self._columns)
 
     def imperfect(self, values: Floats, draws: Ints) -> Floats:
-        """See :meth:`Device.imperfect`."""
+        """The truth with the sensor's imperfections; ``draws (lanes or 1, samples)`` are acquisition numbers."""
         for columns, step in self._parts:
             step(values[:, :, columns], draws)
         return values

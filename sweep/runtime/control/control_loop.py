@@ -25,12 +25,15 @@ from sweep.runtime.control.controller import (
 from sweep.runtime.control.unbatched import Unbatched
 from sweep.runtime.fault import Fault, what_raised
 from sweep.runtime.ingress.mailbox import Mailbox
-from sweep.runtime.numerics.compiled import compiled
-from sweep.runtime.output import DeviceOutput
+from sweep.runtime.output import ACQUIRED, DeviceOutput
 from sweep.runtime.phases import Phase
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+
+_UNCOUNTED = 256
+"""Calls whose ages are worked out at once."""
 
 
 class ControlLoop:
@@ -88,14 +91,19 @@ class ControlLoop:
         self._delays = [(ticks, None if len(distinct) == 1 else delay == ticks) for ticks in distinct]
         self.raised = ""
         self._all_present = False
+        self._acting: Bools | None = None
+        self._everyone = self._nobody = False
         self._calls = 0
         self._acted = np.zeros(context.lanes, np.int64)
         # Per input and lane: sum of ages, greatest age [ticks].
         self._ages = {device: np.zeros((2, context.lanes), np.int64) for device in spec.inputs}
+        # Calls that are not in there yet: the tick, the lanes that acted, and what of each input they saw.
+        self._uncounted: list[tuple[int, Bools, list[Ints]]] = []
 
     @property
     def acted(self) -> NDArray[np.int64]:
         """``(lanes,)`` calls in which each lane acted, a copy."""
+        self._count()
         return self._acted.copy()
 
     def run(self, tick: int, shown: Mapping[str, DeviceOutput], alive: Bools, mailbox: Mailbox) -> dict[int, Fault]:
@@ -117,10 +125,14 @@ class ControlLoop:
             present = np.logical_and.reduce([shown[device].valid for device in self.inputs])
             self._all_present = bool(present.all())  # what was delivered once stays
             acting = alive & present
-        everyone = bool(acting.all())
-        if not everyone and not acting.any():
+        if acting is not self._acting:  # lanes that are over are taken out of a copy, so the same array says the same
+            self._acting, self._everyone, self._nobody = acting, bool(acting.all()), not acting.any()
+        if self._nobody:
             return {}
-        self._observe_ages(tick, shown, acting)
+        everyone = self._everyone
+        self._uncounted.append((tick, acting, [shown[device].sample for device in self.inputs]))
+        if len(self._uncounted) == _UNCOUNTED:
+            self._count()
         commands, faults = self._compute(tick, shown, acting, everyone)
         if faults:
             acting, everyone = acting.copy(), False
@@ -130,6 +142,7 @@ class ControlLoop:
 
     def summary(self, lane: int) -> dict[str, float]:
         """Mean and greatest age at use [s]: of each input where there are several, and of the one that is oldest."""
+        self._count()
         acted = int(self._acted[lane])
         if not acted:
             return {}
@@ -149,7 +162,7 @@ class ControlLoop:
             some = int(acting.argmax())
             inputs = {device: output.substituted(~acting, some) for device, output in inputs.items()}
         step = ControlStep(tick=tick, time_s=self._grid.time_s(tick), inputs=inputs, state=self._state)
-        saved = {key: value.copy() for key, value in self._state.items()}
+        saved = {key: value.copy() for key, value in self._state.items()} if self._state else {}
         try:
             computed = self.controller.compute(step, acting) if self._takes_acting else self.controller.compute(step)
             commands = checked_commands(computed, self._setup, lanes=self._setup.lanes)
@@ -162,7 +175,7 @@ class ControlLoop:
             self.raised = self.raised if errors else what_raised(error)
         if saved and not everyone:
             self._restore(saved, ~acting)
-        return commands, {lane: self._fault(tick, error) for lane, error in errors.items()}
+        return commands, {lane: self._fault(tick, error) for lane, error in errors.items()} if errors else {}
 
     def _compute_apart(self, step: ControlStep, acting: Bools) -> tuple[dict[str, Floats], Mapping[int, Exception]]:
         """The same call one lane at a time, to tell guilty lanes from innocent ones."""
@@ -188,24 +201,22 @@ class ControlLoop:
                 mailbox.post(target=name, commit_tick=tick + delay, values=owned, lanes=group,
                              source_id=self.name, source_sequence=self._calls)  # fmt: skip
 
-    def _observe_ages(self, tick: int, shown: Mapping[str, DeviceOutput], acting: Bools) -> None:
-        self._acted += acting
-        for device, ages in self._ages.items():
-            _take_ages(tick, shown[device].acquired_tick, acting, ages)
+    def _count(self) -> None:
+        """Add the calls so far to what is told of them; many at once, since each by itself costs as much."""
+        if not self._uncounted:
+            return
+        ticks, acting, samples = zip(*self._uncounted, strict=True)
+        self._uncounted = []
+        acted, now = np.array(acting), np.array(ticks)[:, None]
+        self._acted += acted.sum(axis=0)
+        for ages, seen in zip(self._ages.values(), zip(*samples, strict=True), strict=True):
+            age = np.where(acted, now - np.array(seen)[:, ACQUIRED], 0)
+            ages[0] += age.sum(axis=0)
+            np.maximum(ages[1], age.max(axis=0), out=ages[1])
 
     def _fault(self, tick: int, error: Exception) -> Fault:
         phase, message = Phase.EXTERNAL_OUTPUT_PUBLISH, what_raised(error)
         return Fault(tick=tick, phase=phase, component=self.name, kind="controller", message=message)
-
-
-@compiled
-def _take_ages(tick: int, acquired: NDArray[np.int64], acting: Bools, ages: NDArray[np.int64]) -> None:
-    """Add the ages of samples, in lanes that act, to the sum and the greatest one in ``ages (2, lanes)``."""
-    for lane in range(len(acting)):
-        if acting[lane]:
-            age = tick - acquired[lane]
-            ages[0, lane] += age
-            ages[1, lane] = max(ages[1, lane], age)
 
 
 def _initial_state(name: str, controller: Any, lanes: int) -> dict[str, NDArray[Any]]:

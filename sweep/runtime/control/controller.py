@@ -78,7 +78,7 @@ class ControllerSetup:
         return ControllerSetup(**{**fields, "lanes": len(rows), "parameters": parameters, "references": references})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class ControlStep:
     """One call of a controller.
 
@@ -167,7 +167,7 @@ def as_commands(computed: Any, outputs: Mapping[str, Any]) -> Mapping[str, Any]:
     Raises:
         ValueError: outputs are missing or unknown.
     """
-    if not isinstance(computed, Mapping):
+    if isinstance(computed, np.ndarray) or not isinstance(computed, Mapping):
         if len(outputs) != 1:
             raise ValueError(f"return a mapping with the outputs {sorted(outputs)}, not a single array")
         return {next(iter(outputs)): computed}

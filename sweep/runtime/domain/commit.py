@@ -79,6 +79,8 @@ class Domain:
     def evaluate(self, view: BlockView, faults: Mapping[int, Stop]) -> dict[int, Stop]:
         """Evaluate the Interactions over a block and commit step by step; returns how each stopped lane stopped."""
         stops = dict(faults)
+        if not self._scans and not self._by_boundary:
+            return stops
         proposed: dict[tuple[int, int], list[LaneProposal]] = {}
         for interaction in self._scans:
             for proposal in interaction.propose(view):

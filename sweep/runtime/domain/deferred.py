@@ -90,6 +90,8 @@ class DeferredActions:
 
     def commit(self, block: Block, inputs: BlockInputs, physics: LanePhysics, alive: NDArray[np.bool_]) -> bool:
         """DeferredActionsCommit of every tick of a block; returns whether joints were set at its first boundary."""
+        if not self._pending:
+            return False
         # What the block before made real is forgotten only now: where that step failed, it was not.
         self._pending = [p for p in self._pending if p.stop > block.start or not alive[p.lane]]
         set_joints = False

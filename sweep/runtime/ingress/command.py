@@ -2,42 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Command:
+class Command(NamedTuple):
     """One input, for one lane or for many that share its commit tick.
 
     Attributes:
-        target: id of the driver.
         commit_tick: the boundary at which ExternalInputCommit makes it visible.
-        values: ``(lanes, width)``; whole, never field by field.
-        lanes: ``(lanes,)`` whose lanes it is for; None means all.
         effective_s: when it is meant for [s]; orders inputs of one boundary.
         source_id: who sent it.
         source_sequence: the sender's own count; the acceptance number if it keeps none.
-        sequenced: whether the sender counts by itself; only then can a later arrival be stale.
-        from_outside: whether a producer sent it, not a controller of the Plan.
         acceptance: the number it was accepted under, unique in the session; below zero for a controller's command,
             which nobody is told, since its own count identifies it.
+        target: id of the driver.
+        values: ``(lanes, width)``; whole, never field by field.
+        lanes: ``(lanes,)`` whose lanes it is for; None means all.
+        sequenced: whether the sender counts by itself; only then can a later arrival be stale.
+        from_outside: whether a producer sent it, not a controller of the Plan.
     """
 
-    target: str
     commit_tick: int
-    values: NDArray[np.float64]
-    lanes: NDArray[np.bool_] | None
     effective_s: float
     source_id: str
     source_sequence: int
-    sequenced: bool
-    from_outside: bool
     acceptance: int
+    target: str
+    values: NDArray[np.float64]
+    lanes: NDArray[np.bool_] | None
+    sequenced: bool = False
+    from_outside: bool = False
 
     @property
     def order(self) -> tuple[int, float, str, int, int]:
         """The total order in which inputs become visible."""
-        return self.commit_tick, self.effective_s, self.source_id, self.source_sequence, self.acceptance
+        return self[:5]

@@ -132,38 +132,26 @@ class Mailbox:
     def post(self, *, target: str, commit_tick: int, values: NDArray[np.float64], lanes: NDArray[np.bool_] | None,
              source_id: str, source_sequence: int) -> None:  # fmt: skip
         """Accept a controller's command, whose commit tick its own timing decides; owner only."""
-        self._wait(
-            Command(
-                target=target,
-                commit_tick=commit_tick,
-                values=values,
-                lanes=lanes,
-                effective_s=self._grid.time_s(commit_tick),
-                source_id=source_id,
-                source_sequence=source_sequence,
-                # Lanes may differ in compute latency, so calls may overtake each other; within a lane none does.
-                sequenced=False,
-                from_outside=False,
-                acceptance=next(self._posted),
-            )
-        )
+        # Not sequenced: lanes may differ in compute latency, so calls may overtake each other; within a lane none does.
+        effective_s, acceptance = self._grid.time_s(commit_tick), next(self._posted)
+        self._wait(Command(commit_tick, effective_s, source_id, source_sequence, acceptance, target, values, lanes))
 
     def cut(self, start: int, stop: int) -> list[Command]:
         """ExternalInputCommit of the boundaries ``start`` .. ``stop - 1``: what becomes visible, in total order.
 
         What arrives after the cut, or is meant for ``stop`` or later, stays.
         """
-        with self._lock:
-            arrivals, self._arrivals = self._arrivals, []
-        for arrival in arrivals:
-            self._wait(self._placed(arrival, start))
-        due = []
-        while self._waiting and self._waiting[0][-1].commit_tick < stop:
-            due.append(heapq.heappop(self._waiting)[-1])
-        outside = [command.acceptance for command in due if command.from_outside]
-        if outside:
+        if self._arrivals:  # whatever comes after this look comes after the cut
             with self._lock:
-                self._held.difference_update(outside)
+                arrivals, self._arrivals = self._arrivals, []
+            for arrival in arrivals:
+                self._wait(self._placed(arrival, start))
+        waiting, due = self._waiting, []
+        while waiting and waiting[0][-1].commit_tick < stop:
+            due.append(heapq.heappop(waiting)[-1])
+        if self._held:
+            with self._lock:
+                self._held.difference_update([command.acceptance for command in due if command.from_outside])
         return due
 
     def reserve(self, numbers: Iterable[int]) -> set[int]:

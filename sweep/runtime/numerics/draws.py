@@ -145,8 +145,44 @@ def log_of(x: float) -> float:
 
 
 @compiled
-def fill(keys: Words, draws: Ints, normal: bool, factor: Floats, offset: Floats, out: Floats) -> bool:
-    """Make draws of many lanes: ``offset + factor * number``.
+def gather(rows: Floats, places: Ints, first: int, columns: Ints, to: Floats) -> None:
+    """Copy some numbers of some rows.
+
+    Args:
+        rows: ``(lanes, n, width)``.
+        places: ``(lanes or 1, m)`` which rows; one row of places is every lane's.
+        first: the number of row 0.
+        columns: ``(k,)`` which numbers.
+        to: ``(lanes, m, k)``, where they go.
+    """
+    for lane in range(len(to)):
+        own = places[lane if len(places) > 1 else 0]
+        for place in range(len(own)):
+            for number in range(len(columns)):
+                to[lane, place, number] = rows[lane, own[place] - first, columns[number]]
+
+
+@compiled
+def read(
+    rows: Floats,
+    places: Ints,
+    first: int,
+    columns: Ints,
+    keys: Words,
+    draws: Ints,
+    normal: bool,
+    factor: Floats,
+    offset: Floats,
+    to: Floats,
+) -> bool:
+    """What a noisy sensor reads: numbers of some rows, and draws added to them; see :func:`gather` and :func:`add`."""
+    gather(rows, places, first, columns, to)
+    return add(keys, draws, normal, factor, offset, to)
+
+
+@compiled
+def add(keys: Words, draws: Ints, normal: bool, factor: Floats, offset: Floats, to: Floats) -> bool:
+    """Add draws of many lanes to something: each is ``offset + factor * number``.
 
     Args:
         keys: ``(lanes, 2)`` each lane's key, lower half first.
@@ -154,14 +190,14 @@ def fill(keys: Words, draws: Ints, normal: bool, factor: Floats, offset: Floats,
         normal: whether the numbers are standard normal; otherwise uniform in (0, 1).
         factor: ``(lanes, width)``.
         offset: ``(lanes, width)``.
-        out: ``(lanes, n, width)``, where they go.
+        to: ``(lanes, n, width)``, what they are added to.
 
     Returns:
-        Whether no index was negative; otherwise nothing of use is in ``out``.
+        Whether no index was negative; otherwise nothing of use is in ``to``.
     """
-    shared, width = len(draws) == 1, out.shape[2]
-    uniform = np.empty(out.shape[1] * width)
-    for lane in range(len(out)):
+    shared, width = len(draws) == 1, to.shape[2]
+    uniform, numbers = np.empty(to.shape[1] * width), np.empty(to.shape[1] * width)
+    for lane in range(len(to)):
         row = draws[0 if shared else lane]
         low, high = keys[lane, 0], keys[lane, 1]
         counter, words, place = _U(0), (_U(0), _U(0), _U(0), _U(0)), 0
@@ -177,14 +213,14 @@ def fill(keys: Words, draws: Ints, normal: bool, factor: Floats, offset: Floats,
                 uniform[place] = uniform_of(words[word % _FOUR])
                 place += 1
                 word += _ONE
-        made = out[lane].reshape(-1)
         if normal:
-            fill_normals(uniform, made)
+            fill_normals(uniform, numbers)
         else:
-            made[:] = uniform
+            numbers[:] = uniform
         for sample in range(len(row)):
             for number in range(width):
-                out[lane, sample, number] = out[lane, sample, number] * factor[lane, number] + offset[lane, number]
+                drawn = numbers[sample * width + number] * factor[lane, number] + offset[lane, number]
+                to[lane, sample, number] += drawn
     return True
 
 

@@ -64,34 +64,14 @@ def copy_sound(limit: float, rows: Floats, warnings: NDArray[Any], to: Floats) -
     Returns:
         Whether no lane has a warning, or a number beyond the limit or none.
     """
+    is_sound = True
     for lane in range(len(warnings)):
         for kind in range(warnings.shape[1]):
-            if warnings[lane, kind, 1]:
-                to[:] = rows
-                return False
-    within = True
+            is_sound &= warnings[lane, kind, 1] == 0
     for lane in range(len(rows)):
         for row in range(rows.shape[1]):
             for number in range(rows.shape[2]):
                 x = rows[lane, row, number]
                 to[lane, row, number] = x
-                within &= abs(x) <= limit
-    return within
-
-
-@compiled
-def gather(rows: Floats, places: Ints, first: int, columns: Ints, to: Floats) -> None:
-    """Copy some numbers of some rows.
-
-    Args:
-        rows: ``(lanes, n, width)``.
-        places: ``(lanes or 1, m)`` which rows; one row of places is every lane's.
-        first: the number of row 0.
-        columns: ``(k,)`` which numbers.
-        to: ``(lanes, m, k)``, where they go.
-    """
-    for lane in range(len(to)):
-        own = places[lane if len(places) > 1 else 0]
-        for place in range(len(own)):
-            for number in range(len(columns)):
-                to[lane, place, number] = rows[lane, own[place] - first, columns[number]]
+                is_sound &= abs(x) <= limit
+    return is_sound

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-Array = NDArray[Any]
+Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 _CHUNK_BYTES = 16 * 1024
@@ -33,27 +32,38 @@ class TraceColumn:
     def __init__(self, lanes: int, width: int) -> None:
         self.lanes, self._width = lanes, width
         self._capacity = max(64, _CHUNK_BYTES // (8 * max(1, width)))
-        self._waiting: list[tuple[Sequence[Any], Counts | None]] = []
-        self._rows = 0
+        self._rows: Floats = np.empty((lanes, 0, width))
+        self._filled = np.zeros(lanes, np.int64)
+        self._most = 0  # no lane has more rows waiting
         self._hashes = [xxhash.xxh3_128() for _ in range(lanes)]
 
-    def append(self, parts: Sequence[Any], counts: Counts | None = None) -> None:
-        """Append rows; several arrays are kept until they are hashed and must not change.
+    def append(self, rows: Floats, counts: Counts | None = None) -> None:
+        """Hash rows where they lie.
 
         Args:
-            parts: arrays ``(lanes or 1, rows)`` or ``(lanes, rows, width)``, or numbers, that stand side by side in
-                a row; the last one is an array.
-            counts: how many of the rows are each lane's, the leading ones; None means all.
+            rows: ``(lanes, rows, width)``.
+            counts: how many of them are each lane's, the leading ones; None means all.
         """
-        if len(parts) == 1:
-            # A lone array needs no packing: each lane's rows are hashed where they lie, before it may change.
+        self._flush()
+        self._hash(rows, [rows.shape[1]] * len(rows) if counts is None else counts.tolist())
+
+    def room(self, count: int) -> tuple[Floats, Counts]:
+        """Room for rows that are hashed later, many at once.
+
+        Args:
+            count: the most that any lane gets.
+
+        Returns:
+            Where they go, ``(lanes, capacity, width)``, and how many are there of each lane, ``(lanes,)``: the caller
+            puts its rows behind them, and counts them.
+        """
+        if self._most + count > self._rows.shape[1]:
             self._flush()
-            self._hash(parts[0], counts)
-            return
-        self._waiting.append((parts, counts))
-        self._rows += parts[-1].shape[1]
-        if self._rows >= self._capacity:
-            self._flush()
+            self._capacity = max(self._capacity, count)
+            if self._capacity > self._rows.shape[1]:
+                self._rows = np.empty((self.lanes, self._capacity, self._width))
+        self._most += count
+        return self._rows, self._filled
 
     def digest(self, lane: int) -> bytes:
         """Digest of the lane's rows so far; nothing is consumed."""
@@ -62,38 +72,14 @@ class TraceColumn:
         return digest
 
     def _flush(self) -> None:
-        """Hash what is waiting.  Packing many blocks at once is why it waited."""
-        waiting, self._waiting, self._rows = self._waiting, [], 0
-        for ragged, group in itertools.groupby(waiting, key=lambda entry: entry[1] is not None):
-            if not ragged:
-                self._hash(self._packed([parts for parts, _ in group]), None)
-                continue
-            for parts, counts in group:
-                self._hash(self._packed([parts]), counts)
+        if self._most:
+            self._hash(self._rows, self._filled.tolist())
+            self._filled[:] = self._most = 0
 
-    def _packed(self, blocks: Sequence[Sequence[Any]]) -> Array:
-        """Rows of many blocks as one array ``(lanes, rows, width)``."""
-        counts = [parts[-1].shape[1] for parts in blocks]
-        packed, column = np.empty((self.lanes, sum(counts), self._width)), 0
-        for parts in zip(*blocks, strict=True):
-            joined = self._joined(parts) if isinstance(parts[0], np.ndarray) else np.repeat(parts, counts)
-            wide = joined.ndim == 3
-            to = slice(column, column + joined.shape[2]) if wide else column
-            packed[:, :, to] = joined
-            column += joined.shape[2] if wide else 1
-        return packed
-
-    def _joined(self, parts: Sequence[Array]) -> Array:
-        """One after the other; what is every lane's may be mixed with what is not."""
-        if len({len(part) for part in parts}) > 1:
-            parts = [np.broadcast_to(part, (self.lanes, *part.shape[1:])) for part in parts]
-        return np.concatenate(parts, axis=1)
-
-    def _hash(self, rows: Array, counts: Counts | None) -> None:
-        lengths = [rows.shape[1]] * self.lanes if counts is None else counts.tolist()
-        for lane, length in enumerate(lengths):
-            if length:
-                self._hashes[lane].update(rows[lane, :length].data)
+    def _hash(self, rows: Floats, counts: Sequence[int]) -> None:
+        for lane, count in enumerate(counts):
+            if count:
+                self._hashes[lane].update(rows[lane, :count].data)
 
 
 def combine(columns: Mapping[str, bytes], ending: str) -> str:

@@ -96,6 +96,17 @@ class Channel:
             arrivals = running[:, 1:] if lost is None else np.where(lost, LOST, running[:, 1:])
         return arrivals
 
+    def delays(self, sent: Ints, draws: Ints, counts: Ints | None = None) -> Ints:
+        """How long messages travel; see :meth:`arrivals`.
+
+        Returns:
+            ``(lanes, n)`` ticks, or ``(lanes, 1)`` where all of a lane's take the same, not to be changed.
+        """
+        if self.steady:
+            return self._latency_column
+        arrivals = self.arrivals(sent, draws, counts)
+        return np.where(arrivals == LOST, LOST, arrivals - sent)
+
     def fates(self, draws: Ints, counts: Ints | None = None) -> tuple[Ints, Bools | None]:
         """What becomes of messages, each by itself: ``fifo`` is not yet applied.
 

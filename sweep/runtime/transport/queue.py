@@ -7,18 +7,14 @@ from numpy.typing import NDArray
 
 from sweep.plan.instants import LaneInstants
 from sweep.runtime.numerics.compiled import compiled
-from sweep.runtime.output import DeviceOutput
+from sweep.runtime.output import ACQUIRED, DELIVERED, NUMBER, DeviceOutput
 from sweep.runtime.transport.channel import LOST
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 _FEW = 1024
 """Samples that there is room for from the start, if as many can be under way."""
-
-_DELIVERED, _ACQUIRED, _NUMBER = range(3)
-"""What a slot says of its sample; the tick of delivery is :data:`LOST` where there is none."""
 
 
 class SampleQueue:
@@ -48,16 +44,19 @@ class SampleQueue:
         self._values: Floats = np.zeros((lanes, 0, width))
         self._slots: Ints = np.zeros((3, lanes, 0), np.int64)
 
-    def push(self, values: Floats, acquired: Ints, delivered: Ints, index: Ints, counts: Ints) -> None:
-        """Send samples off.
+    def push(self, values: Floats, acquired: Ints, delays: Ints, index: Ints, counts: Ints, *,
+             journal: tuple[Floats, Ints]) -> None:  # fmt: skip
+        """Send samples off, and write them down.
 
         Args:
             values: ``(lanes, samples, width)``.
             acquired: ``(lanes or 1, samples)`` tick of acquisition.
-            delivered: ``(lanes, samples)`` tick of delivery, :data:`LOST` for those that never arrive; never decreasing
-                within a lane unless samples overtake.
+            delays: ``(lanes, samples or 1)`` ticks of travel, :data:`LOST` for those that never arrive; what arrives
+                never decreases within a lane unless samples overtake.
             index: ``(lanes or 1, samples)`` acquisition number.
             counts: ``(lanes,)`` how many of them are each lane's, the leading ones.
+            journal: ``(lanes, capacity, 3 + width)`` and ``(lanes,)``: where each sample is written down, as number,
+                tick of acquisition, tick of delivery and values; and how much of it each lane has filled.
         """
         samples, capacity = values.shape[1], self._values.shape[1]
         # No more can be under way than were sent: a latency beyond any episode costs no memory before its time.
@@ -66,18 +65,16 @@ class SampleQueue:
             self._resize(min(self._kept, max(2 * needed, _FEW)) + 2 * samples)
         self._sent_at_most += samples
         values = np.ascontiguousarray(values)
-        _push(values, acquired, delivered, index, counts, self._values, self._slots, self._counts)
+        _push(values, acquired, delays, index, counts, self._values, self._slots, self._counts, *journal)
 
     def visible(self, tick: Ints) -> DeviceOutput:
         """The sample that is visible in each lane after DeviceUpdate of ``tick (lanes,)``."""
         lanes, _, width = self._values.shape
-        values, slots, valid = np.empty((lanes, width)), np.empty((3, lanes), np.int64), np.empty(lanes, np.bool_)
-        _show(tick, self._overtaking, self._values, self._slots, self._pushed, values, slots, valid)
-        for array in (valid, values, slots):
-            array.setflags(write=False)  # several controllers may read it
-        delivered, acquired, index = slots
-        return DeviceOutput(valid=valid, values=values, acquired_tick=acquired, delivered_tick=delivered, index=index,
-                            clock=self._clock)  # fmt: skip
+        values, sample = np.empty((lanes, width)), np.empty((3, lanes), np.int64)
+        _show(tick, self._overtaking, self._values, self._slots, self._pushed, values, sample)
+        values.setflags(write=False)  # several controllers may read it
+        sample.setflags(write=False)
+        return DeviceOutput(values, sample, self._clock)
 
     def waiting(self, lane: int, tick: int) -> tuple[int, int]:
         """A lane's samples that are delivered after ``tick``: how many, and how many ticks they travel all together."""
@@ -97,27 +94,43 @@ class SampleQueue:
 
 @compiled
 def _push(
-    values: Floats, acquired: Ints, delivered: Ints, index: Ints, counts: Ints, ring: Floats, slots: Ints, tally: Ints
+    values: Floats,
+    acquired: Ints,
+    delays: Ints,
+    index: Ints,
+    counts: Ints,
+    ring: Floats,
+    slots: Ints,
+    tally: Ints,
+    rows: Floats,
+    filled: Ints,
 ) -> None:
-    """Put samples into the ring and count them; see :meth:`SampleQueue.push`."""
-    pushed, all_acquired, lost, travel = tally
+    """Put samples into the ring, count them and write them down; see :meth:`SampleQueue.push`."""
+    pushed, all_acquired, lost, travel = tally[0], tally[1], tally[2], tally[3]
     capacity = ring.shape[1]
     for lane in range(len(values)):
         ticks = acquired[lane if len(acquired) > 1 else 0]
         numbers = index[lane if len(index) > 1 else 0]
         all_acquired[lane] += counts[lane]
         for sample in range(counts[lane]):
-            arrival = delivered[lane, sample]
-            if arrival == LOST:
+            delay = delays[lane, sample if delays.shape[1] > 1 else 0]
+            arrival = LOST if delay == LOST else ticks[sample] + delay
+            row = rows[lane, filled[lane]]
+            filled[lane] += 1
+            row[0], row[1], row[2] = numbers[sample], ticks[sample], arrival
+            for number in range(values.shape[2]):
+                row[3 + number] = values[lane, sample, number]
+            if delay == LOST:
                 lost[lane] += 1
                 continue
-            travel[lane] += arrival - ticks[sample]
+            travel[lane] += delay
             place = pushed[lane] % capacity
             pushed[lane] += 1
-            slots[_DELIVERED, lane, place] = arrival
-            slots[_ACQUIRED, lane, place] = ticks[sample]
-            slots[_NUMBER, lane, place] = numbers[sample]
-            ring[lane, place] = values[lane, sample]
+            slots[DELIVERED, lane, place] = arrival
+            slots[ACQUIRED, lane, place] = ticks[sample]
+            slots[NUMBER, lane, place] = numbers[sample]
+            for number in range(values.shape[2]):
+                ring[lane, place, number] = values[lane, sample, number]
 
 
 @compiled
@@ -125,31 +138,26 @@ def _late(slots: Ints, pushed: Ints, lane: int, tick: int) -> tuple[int, int]:
     """See :meth:`SampleQueue.waiting`."""
     count = travel = 0
     for place in range(min(pushed[lane], slots.shape[2])):
-        if slots[_DELIVERED, lane, place] > tick:
+        if slots[DELIVERED, lane, place] > tick:
             count += 1
-            travel += slots[_DELIVERED, lane, place] - slots[_ACQUIRED, lane, place]
+            travel += slots[DELIVERED, lane, place] - slots[ACQUIRED, lane, place]
     return count, travel
 
 
 @compiled
-def _show(
-    now: Ints, overtaking: bool, ring: Floats, slots: Ints, pushed: Ints, values: Floats, shown: Ints, valid: Bools
-) -> None:
+def _show(now: Ints, overtaking: bool, ring: Floats, slots: Ints, pushed: Ints, values: Floats, shown: Ints) -> None:
     """Find the sample that is visible in each lane: the last arrival, of several at once the one acquired last."""
     capacity = ring.shape[1]
     for lane in range(len(now)):
         best, arrival = -1, LOST
         for back in range(1, min(pushed[lane], capacity) + 1):
             place = (pushed[lane] - back) % capacity
-            delivered = slots[_DELIVERED, lane, place]
+            delivered = slots[DELIVERED, lane, place]
             if arrival < delivered <= now[lane]:
                 best, arrival = place, delivered
                 if not overtaking:
                     break
-        valid[lane] = best >= 0
-        if valid[lane]:
-            shown[:, lane] = slots[:, lane, best]
-            values[lane] = ring[lane, best]
-        else:
-            shown[:, lane] = LOST
-            values[lane] = np.nan
+        for what in range(len(shown)):
+            shown[what, lane] = slots[what, lane, best] if best >= 0 else LOST
+        for number in range(values.shape[1]):
+            values[lane, number] = ring[lane, best, number] if best >= 0 else np.nan
