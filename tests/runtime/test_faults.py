@@ -84,18 +84,19 @@ def test_an_injected_monster_faults_without_a_warning(value):
     assert instance.trace_digest == fresh.trace_digest
 
 
-def stacked(memory, heights=None):
+def stacked(memory, heights=None, **components):
     """Boxes that land on a plane with room for few contacts."""
     bodies = "".join(
-        f'<body pos="{0.3 * i} 0 .1"><joint name="s{i}" type="slide" axis="0 0 1"/>'
+        f'<body name="b{i}" pos="{0.3 * i} 0 .1"><joint name="s{i}" type="slide" axis="0 0 1"/>'
         f'<joint name="h{i}" axis="0 1 0"/><geom type="box" size=".1 .1 .1" mass="1"/></body>'
         for i in range(6)
     )
     xml = f"""<mujoco><size memory="{memory}"/><option timestep="0.002"/><worldbody>
         <geom type="plane" size="5 5 .1"/>{bodies}</worldbody></mujoco>"""
     encoder = {"type": "encoder", "joints": ["s0", "h0"], "period_s": 0.006, "latency_s": 0.004, "white_std": 0.1}
+    components["enc"] = encoder
     document = {"schema": "3.3", "model": {"xml": xml, "initial": {f"s{i}": 0.1 for i in range(6)}},
-                "runtime": {"duration_s": 0.3}, "components": {"enc": encoder}}  # fmt: skip
+                "runtime": {"duration_s": 0.3}, "components": components}  # fmt: skip
     return [
         resolve_plan(load_manifest(document), {f"model.initial.s{i}": z for i, z in enumerate(row)})
         for row in (heights or [[9] * 6])
@@ -131,6 +132,21 @@ def test_an_instance_can_be_read_and_reset_after_an_error_of_mujoco():
     instance.reset()
     instance.advance(100)
     assert instance.trace_digest == first
+
+
+@pytest.mark.parametrize("measures", ["gyro", "accelerometer"])
+def test_what_sensors_read_before_an_error_of_mujoco_is_what_a_lane_alone_reads(measures):
+    imu = {"type": "imu", "body": "b0", "measures": measures, "period_s": 0.002}
+    plans = [stacked("25K", HEIGHTS, imu=imu)[lane] for lane in (4, 0)]
+    tables = []
+    for lanes, max_block in ((2, None), (2, 7), (1, 1)):
+        batch = InstanceBatch(plans[:lanes], [3] * lanes, max_block, trace="events")
+        assert batch.run()[0].outcome.kind == "mujoco_error"
+        tables.append(batch.parts.devices["imu"].event_table(0))
+    whole, blocks, steps = (table["values"] for table in tables)
+    assert len(steps) > 10
+    assert len({row.tobytes() for row in steps}) > 10, "a still box would show nothing"
+    assert whole.tobytes() == blocks.tobytes() == steps.tobytes()
 
 
 # --- controllers ----------------------------------------------------------------------------------------------------
