@@ -5,8 +5,9 @@
 * A queue: from the words to a queue of pending runs, ten cells of equally many seeds; planning, the ledger's rows, what
   is pending; CPU and peak of memory of a process of its own.
 * Time: ``python -m sweep`` of the cart and pole for two steps, ten cells, without MLflow and canary, from the command
-  to its table.  What a further run costs is the difference between two numbers of runs over the runs between, so that
-  what is done once is in neither.
+  to its table, the median of some repetitions.  What a further run costs is the difference between two numbers of runs
+  over the runs between, so that what is done once is in neither; what it costs the driver alone, in CPU, and how that
+  grows from the hundredth run on, is in :mod:`tests.bench.driver`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from statistics import median
 from typing import Any
 
 from tests.bench.fresh import cpu_s, peak_mb, printed, resident_bytes, tell, until_table
@@ -78,11 +80,11 @@ def queue_costs(*, counts: Sequence[int] = (100_000, 1_000_000)) -> Iterator[Que
 
 
 def run_times(
-    *, counts: Sequence[int] = (10, 100, 1_000, 10_000), executors: Sequence[str] = ("inline", "ray")
+    *, counts: Sequence[int] = (100, 1_000, 10_000), executors: Sequence[str] = ("inline", "ray"), repeats: int = 5
 ) -> Iterator[RunTime]:
     """The time of all numbers of runs but the first, by executor."""
     for executor in executors:
-        waited = {count: _table_s(executor, count) for count in counts}
+        waited = {count: median(_table_s(executor, count) for _ in range(repeats)) for count in counts}
         for few, many in pairwise(counts):
             yield RunTime(executor, many, waited[many], (waited[many] - waited[few]) / (many - few) * 1e3)
 

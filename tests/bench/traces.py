@@ -24,7 +24,7 @@ class TraceCost:
     bytes_per_s: float
 
 
-def trace_costs(robot: Robot, *, lanes: int = 32, ticks: int = 2500, repeats: int = 3) -> list[TraceCost]:
+def trace_costs(robot: Robot, *, lanes: int = 32, ticks: int = 2500, repeats: int = 5) -> list[TraceCost]:
     """Events and full against summary, alternating, in runs of five seconds; CPU time, since nothing waits."""
     plans = plans_of(robot, lanes, ticks)
     spent: dict[TraceLevel, list[float]] = {level: [] for level in TRACE_LEVELS}
