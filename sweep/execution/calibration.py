@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
+from operator import attrgetter
 
 from sweep.design.run import Run
 from sweep.execution.apart import DiedError, call_apart
@@ -34,7 +35,10 @@ PATIENCE_S = 0.5
 """A batch whose blocks might take longer than this is not tried [s]."""
 
 GAIN = 0.97
-"""More lanes, or more threads, must take less than this part of the time: they also make records come later."""
+"""More threads must take less than this part of the time, since they take cores.
+
+Of lanes the cheapest are the best, by however little: how late records come is what a shard's time decides.
+"""
 
 WORTH_S = 5.0
 """Less work than this is not calibrated further than its first trial [s]."""
@@ -100,15 +104,12 @@ def _calibrated(runs: Sequence[Run], count: int, threads: int) -> Calibration:
     for size in sizes[1:]:
         if size * best.share_s > PATIENCE_S * runs[0].plan.horizon / TRIAL_TICKS:
             break
-        best = _better(best, _timed(runs[:size], threads=1))
+        best = min(best, _timed(runs[:size], threads=1), key=attrgetter("share_s"))
     if threads > 1:
-        best = _better(best, _timed(runs[: best.lanes], threads=threads))
+        tried = _timed(runs[: best.lanes], threads=threads)
+        best = tried if tried.share_s < GAIN * best.share_s else best
     # A batch of all the runs there are says nothing of larger ones.
     return replace(best, lanes=most) if best.lanes == len(runs) else best
-
-
-def _better(best: Calibration, tried: Calibration) -> Calibration:
-    return tried if tried.share_s < GAIN * best.share_s else best
 
 
 def _most(plan: Plan) -> int:

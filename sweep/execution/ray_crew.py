@@ -7,9 +7,7 @@ that kills it, what waited behind that goes on elsewhere.  A worker that does no
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from sweep.design.run import Run
@@ -19,7 +17,8 @@ from sweep.execution.placement import Placement
 from sweep.execution.preflight import cause, inspect
 from sweep.execution.ray_session import this_node
 from sweep.execution.run_files import Luggage, RunFiles
-from sweep.execution.shards import Shard, ShardQueue
+from sweep.execution.seats import Seat, division
+from sweep.execution.shards import ShardQueue
 from sweep.execution.worker import execute_shard
 from sweep.plan.plan import Plan
 from sweep.results import RunRecord
@@ -70,42 +69,6 @@ class ShardWorker:
         return answer, {} if luggage is None else luggage.carried
 
 
-@dataclass(slots=True, eq=False)
-class _Seat:
-    """One worker as the driver sees it: not ready while ``opening`` is there; shards run in the order of ``flying``.
-
-    It does what it does, opening or the first of them, since about ``since`` on the monotonic clock [s].
-    """
-
-    name: str
-    actor: Any
-    opening: Any
-    node: str
-    flying: deque[tuple[Any, Shard]] = field(default_factory=deque)
-    since: float = field(default_factory=time.monotonic)
-
-    @property
-    def refs(self) -> list[Any]:
-        return [self.opening] if self.opening is not None else [ref for ref, _ in self.flying]
-
-    def give(self, ref: Any, shard: Shard) -> None:
-        """Note what it was sent."""
-        if not self.flying:
-            self.since = time.monotonic()
-        self.flying.append((ref, shard))
-
-    def finish(self) -> Shard:
-        """The first shard is over; the next one began."""
-        self.since = time.monotonic()
-        return self.flying.popleft()[1]
-
-    def clear(self) -> list[Shard]:
-        """Forget what waits."""
-        waiting = [shard for _, shard in self.flying]
-        self.flying.clear()
-        return waiting
-
-
 class Crew:
     """The workers of one execution.
 
@@ -141,11 +104,11 @@ class Crew:
         self._made = 0
         self._seats = [self._seat() for _ in range(count)]
 
-    def _seat(self) -> _Seat:
+    def _seat(self) -> Seat:
         options, node = self._placement.take()
         actor = self._remote.options(**options).remote()
         self._made += 1
-        return _Seat(f"worker {self._made}", actor, self._open(actor), node)
+        return Seat(f"worker {self._made}", actor, self._open(actor), node)
 
     def _open(self, actor: Any) -> Any:
         return actor.load.remote(self._plans, self._files, self._placement.question)
@@ -160,11 +123,23 @@ class Crew:
 
         Until a run was measured shards are single runs, and those that wait would be cheaper in a batch.
         """
+        seats = [seat for seat in self._seats if seat.opening is None]
+        if not seats or not len(queue):
+            return
+        fair = division(seats, queue, plenty=WINDOW)
         for depth in range(1 if queue.share_s is None else WINDOW):
-            for seat in self._seats:
-                if seat.opening is None and len(seat.flying) <= depth and (shard := queue.take(seat.name)) is not None:
-                    runs = [(self._index[r.plan.plan_id], r.seed, r.run_id, r.cell_id) for r in shard]
-                    seat.give(seat.actor.run.remote(runs, self._timeout_s), shard)
+            for seat in seats:
+                if len(seat.flying) <= depth:
+                    self._give(seat, queue, fair(seat))
+
+    def _give(self, seat: Seat, queue: ShardQueue, fair: float) -> None:
+        # What is the last for a worker waits until it is free: how much that is can be told better then.
+        if seat.flying and queue.parts(fair) == 1:
+            return
+        shard = queue.take(seat.name, fair=fair)
+        if shard is not None:
+            runs = [(self._index[r.plan.plan_id], r.seed, r.run_id, r.cell_id) for r in shard]
+            seat.give(seat.actor.run.remote(runs, self._timeout_s), shard)
 
     def collect(self, queue: ShardQueue) -> Iterator[list[RunRecord]]:
         """Wait a little; yield what came back."""
@@ -180,7 +155,7 @@ class Crew:
         for seat in self._hung():
             yield from self._killed(seat, queue)
 
-    def _opened(self, seat: _Seat) -> None:
+    def _opened(self, seat: Seat) -> None:
         try:
             answer = self._ray.get(seat.opening)
         except self._ray.exceptions.RayError as error:
@@ -191,7 +166,7 @@ class Crew:
             return
         seat.opening, self._has_worked = None, True
 
-    def _reopen(self, seat: _Seat, error: Exception) -> None:
+    def _reopen(self, seat: Seat, error: Exception) -> None:
         """Try again: on the same worker while Ray restarts it, else on a new one."""
         known = self._ray.exceptions
         is_broken = isinstance(error, known.ActorDiedError | known.RayTaskError)
@@ -203,12 +178,12 @@ class Crew:
             return
         self._replace(seat)
 
-    def _replace(self, seat: _Seat) -> None:
+    def _replace(self, seat: Seat) -> None:
         self._ray.kill(seat.actor, no_restart=True)
         self._placement.give_back(seat.node)
         self._seats[self._seats.index(seat)] = self._seat()
 
-    def _landed(self, seat: _Seat, queue: ShardQueue) -> Iterator[list[RunRecord]]:
+    def _landed(self, seat: Seat, queue: ShardQueue) -> Iterator[list[RunRecord]]:
         """The worker's oldest shard is back, or the worker died with it."""
         ref, _ = seat.flying[0]
         try:
@@ -221,7 +196,7 @@ class Crew:
             self._files.keep(place, content)
         yield queue.settle(seat.finish(), answer)
 
-    def _died(self, seat: _Seat, cause: str, queue: ShardQueue) -> Iterator[list[RunRecord]]:
+    def _died(self, seat: Seat, cause: str, queue: ShardQueue) -> Iterator[list[RunRecord]]:
         """Only the oldest shard can be the culprit; the ones behind it never began."""
         suspect = seat.finish()
         queue.put_back(seat.clear())
@@ -238,7 +213,7 @@ class Crew:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         return lines[0] if lines else type(error).__name__
 
-    def _hung(self) -> list[_Seat]:
+    def _hung(self) -> list[Seat]:
         """The workers that are long overdue, and not because nobody listened."""
         if self._timeout_s is None:
             return []
@@ -246,7 +221,7 @@ class Crew:
         late = [seat for seat in self._seats if seat.opening is None and seat.flying and seat.since < latest]
         return [seat for seat in late if not self._ray.wait([seat.flying[0][0]], timeout=0)[0]]
 
-    def _killed(self, seat: _Seat, queue: ShardQueue) -> Iterator[list[RunRecord]]:
+    def _killed(self, seat: Seat, queue: ShardQueue) -> Iterator[list[RunRecord]]:
         """End a worker that hangs, which nothing but a kill does, and let another one take its place."""
         assert self._timeout_s is not None
         overdue = Overdue(limit_s=self._timeout_s, wall_s=time.monotonic() - seat.since)

@@ -50,6 +50,9 @@ _SETTINGS = {
     "RAY_IGNORE_UNHANDLED_ERRORS": "1",
     # Inside a submitted job, what we send takes the place of the same entries of the job's environment.
     "RAY_OVERRIDE_JOB_RUNTIME_ENV": "1",
+    # While Ray starts, its store may listen a moment after it is first called; the next try would come a second later.
+    "RAY_raylet_client_connect_timeout_milliseconds": "50",
+    "RAY_raylet_client_num_connect_attempts": "200",
 }
 _QUIET = {"log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": True}
 _log = logging.getLogger("sweep.ray")
@@ -187,7 +190,7 @@ class RaySession:
         if self._borrowed:
             self.shipment = None
             return
-        with _plain_stdout(), _daemon_environment(local=self.address is None):
+        with _plain_stdout():
             self._join() if self.address is not None else self._begin()
 
     def _begin(self) -> None:
@@ -195,15 +198,19 @@ class RaySession:
         self._workers = self._workers or cores()
         # A folder of our own can be removed without harm to other sessions.
         self._scratch = Scratch()
-        self.ray.init(
-            address="local",
-            num_cpus=self._workers,
-            include_dashboard=False,
-            object_store_memory=STORE_BYTES,
-            _temp_dir=str(self._scratch.path),
-            runtime_env={"env_vars": self._environment(here=True)},
-            **_QUIET,
-        )
+        if "RAY_AUTH_TOKEN_PATH" not in os.environ:
+            # It keeps other users of the machine out; without one, Ray would write one into the home folder.
+            os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+        # Not a runtime_env: Ray starts a worker for each core by itself, and would not use those for another one.
+        with inherited(self._environment(here=True)):
+            self.ray.init(
+                address="local",
+                num_cpus=self._workers,
+                include_dashboard=False,
+                object_store_memory=STORE_BYTES,
+                _temp_dir=str(self._scratch.path),
+                **_QUIET,
+            )
 
     def _join(self) -> None:
         """Connect to an existing cluster, which refuses sizes, and whose nodes see none of our folders."""
@@ -214,7 +221,10 @@ class RaySession:
             self.ray.init(address=self.address, runtime_env=environment, **_QUIET)
 
     def _environment(self, *, here: bool) -> dict[str, str]:
-        """Environment variables of the workers: one thread each, byte code kept, and where modules are found here."""
+        """Environment variables of the workers: one thread each, byte code kept, and where modules are found here.
+
+        Without byte code every one of them, and of Ray's own processes, compiles all it imports.
+        """
         path = {"PYTHONPATH": os.pathsep.join(self._pythonpath)} if here else {}
         return {**dict.fromkeys(ONE_THREAD, "1"), "PYTHONDONTWRITEBYTECODE": "", **path}
 
@@ -257,21 +267,18 @@ def user_paths() -> list[str]:
 
 
 @contextmanager
-def _daemon_environment(*, local: bool) -> Iterator[None]:
-    """What Ray's own processes should inherit when they are started here.
-
-    Without byte code every one of them compiles all it imports.  A token of our own keeps other users of the machine
-    out of the cluster; without one, Ray would write one into the home folder.
-    """
-    before: Mapping[str, str | None] = {n: os.environ.get(n) for n in ("PYTHONDONTWRITEBYTECODE", "RAY_AUTH_TOKEN")}
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    if local and "RAY_AUTH_TOKEN_PATH" not in os.environ:
-        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+def inherited(variables: Mapping[str, str]) -> Iterator[None]:
+    """Environment variables for the processes that are started meanwhile."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
     try:
         yield
     finally:
-        if before["PYTHONDONTWRITEBYTECODE"] is not None:
-            os.environ["PYTHONDONTWRITEBYTECODE"] = before["PYTHONDONTWRITEBYTECODE"]
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 @contextmanager

@@ -136,22 +136,27 @@ class ShardQueue:
         costs = (len(group) * self._share.get(name, self._last_share) for name, group in self._pending.items())
         return sum(costs) + self._last_share * (sum(map(len, self._returned)) + len(self._suspects))
 
-    def take(self, worker: str = HERE, *, suspects: bool = True) -> Shard | None:
+    def take(self, worker: str = HERE, *, suspects: bool = True, fair: float | None = None) -> Shard | None:
         """The next shard, leased to a worker; None when nothing is pending.
 
         Args:
             worker: who takes it.
             suspects: whether that worker may die of it.
+            fair: its part of the pending runs, which it takes in shards of about one size; equal parts by default.
 
         Raises:
             LedgerError: the lease cannot be written.
         """
-        shard = self._next(suspects)
+        shard = self._next(suspects, len(self) / self.workers if fair is None else fair)
         if shard is not None:
             self._count -= len(shard)
             if self._leases is not None:
                 self._leases.lease([run.run_id for run in shard], worker)
         return shard
+
+    def parts(self, runs: float) -> int:
+        """How many shards some of the next runs make, of about one size."""
+        return self._parts(self._fits(self.among_s), runs)
 
     def put_back(self, shards: Iterable[Shard]) -> None:
         """Return shards that were never begun; they are the next to be taken, as they are."""
@@ -202,12 +207,12 @@ class ShardQueue:
         self._return([(run,) for run in shard] if overdue.is_hang else _halves(shard))
         return []
 
-    def _next(self, suspects: bool) -> Shard | None:
+    def _next(self, suspects: bool, fair: float) -> Shard | None:
         if self._returned:
             return self._returned.popleft()
         if self._heads:
             _, layout = heapq.heappop(self._heads)
-            return self._cut(layout, self._size(layout))
+            return self._cut(layout, self._size(self._among_s(layout), fair))
         return self._suspects.popleft() if suspects and self._suspects else None
 
     def _return(self, shards: Sequence[Shard]) -> None:
@@ -220,14 +225,24 @@ class ShardQueue:
         self._share[layout] = self._last_share = max(share, 1e-6)
         self._largest[layout] = max(self._largest.get(layout, 0), len(shard))
 
-    def _size(self, layout: str) -> int:
-        share = self._among_s(layout)
-        if share is None:
-            return 1  # the canary: one run alone
-        fits = max(int(self._shard_s / share), min(LEAST_LANES, int(PATIENCE * self._shard_s / share)))
-        fair = math.ceil(self._count / self.workers)
+    def _size(self, share_s: float | None, fair: float) -> int:
+        fits = self._fits(share_s)
+        if fits == 1:
+            return 1
         least = math.ceil(LEAST_PART * fits)
-        return max(1, min(fits, self._lanes, max(fair, least)))
+        size = max(least, math.ceil(fair / self._parts(fits, fair)))
+        left = self._count - size
+        return min(self._lanes, size + left if left < least else size)
+
+    def _fits(self, share_s: float | None) -> int:
+        """How many runs take about as long as a shard should; one, the canary, until a run was measured."""
+        if share_s is None:
+            return 1
+        fits = max(int(self._shard_s / share_s), min(LEAST_LANES, int(PATIENCE * self._shard_s / share_s)))
+        return max(1, min(fits, self._lanes))
+
+    def _parts(self, fits: int, runs: float) -> int:
+        return max(1, round(runs / fits), math.ceil(runs / self._lanes))
 
     def _among_s(self, layout: str) -> float | None:
         share = self._share.get(layout, self._last_share)

@@ -56,13 +56,14 @@ class Manifest(Section):
     @property
     def folder(self) -> Path | None:
         """Where relative model files are found from; None is the working directory."""
-        return self._folder
+        private: dict[str, Any] = self.__pydantic_private__ or {}  # where pydantic itself looks last, after much else
+        return private.get("_folder")
 
     def part(self, part: Part) -> Section | None:
         """A part; None where there is none."""
         there: Any = self
         for word in part:
-            there = there.get(word) if isinstance(there, Mapping) else getattr(there, word, None)
+            there = there.get(word) if isinstance(there, dict) else getattr(there, word, None)
         return there if isinstance(there, Section) else None
 
     def components_with(self, capability: Capability) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -32,12 +32,12 @@ class PartMemo:
         self._before: dict[_Key, _Known] = {}
         self._last: dict[_Key, tuple[Mapping[str, object], Mapping[str, Any], tuple[object, ...]]] = {}
 
-    def of(self, function: Callable[..., T], name: str, part: object, *around: object) -> T:
+    def of(self, function: Callable[..., T], name: Hashable, part: object, *around: object) -> T:
         """``function(name, part, *around)``, computed where it is not known.
 
         Args:
             function: one whose answer depends on its arguments alone.
-            name: the part's name in its section.
+            name: the part's name in its section, or what else tells the question.
             part: the part.
             around: what else it looks at, told apart by identity.
         """

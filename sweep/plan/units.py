@@ -30,6 +30,8 @@ _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _TEXT = re.compile(rf"\s*(?P<top>{_NUMBER})(?:\s*/\s*(?P<bottom>{_NUMBER}))?\s*(?P<unit>\D.*)?", re.ASCII | re.DOTALL)
 _EXAMPLES = '0.002, "0.002", "1/240", "7 ms", "5 us", "1e-3", "2 min"'
 _PI = Fraction("3.14159265358979323846264338327950288419716939937510")
+_DECIMAL = 10**9
+"""Denominator of the decimals that are read at a glance."""
 _MILLI, _MICRO, _NANO = Fraction(1, 10**3), Fraction(1, 10**6), Fraction(1, 10**9)
 _ONE, _HUNDREDTH, _KILO = Fraction(1), Fraction(1, 100), Fraction(1000)
 
@@ -150,12 +152,30 @@ def simplest_rational(value: float) -> Fraction:
     """
     if abs(value) < sys.float_info.min:
         return Fraction(value)  # one ulp of a subnormal is no longer a small error, and would reach zero
+    short = _short_decimal(value)
+    if short is not None:  # most values are what people type
+        return short
     # In integers, since Fractions are reduced in every operation: the value is middle / scale, its ulp width / scale.
     exact, ulp = value.as_integer_ratio(), math.ulp(value).as_integer_ratio()
     scale = max(exact[1], ulp[1])  # powers of two
     middle, width = exact[0] * (scale // exact[1]), ulp[0] * (scale // ulp[1])
     denominator = _least_denominator(abs(middle) - width, abs(middle) + width, scale)
     return Fraction(_rounded(middle * denominator, scale), denominator)
+
+
+def _short_decimal(value: float) -> Fraction | None:
+    """The simplest rational of a float that stands for a decimal of few digits; None for any other.
+
+    Two rationals with denominators up to q differ by 1 / q^2 at least.  The decimal lies within half an ulp of the
+    float, and what is within one ulp of that within 3/2 of the decimal: where 1 / q^2 is more there is no simpler one.
+    """
+    if abs(value) > _DECIMAL:
+        return None
+    numerator = round(value * _DECIMAL)
+    common = math.gcd(numerator, _DECIMAL)
+    denominator = _DECIMAL // common
+    is_simplest = 2.0 * math.ulp(value) * denominator * denominator < 1.0
+    return Fraction(numerator // common, denominator) if is_simplest and numerator / _DECIMAL == value else None
 
 
 def _rounded(numerator: int, denominator: int) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -14,6 +14,10 @@ from sweep.errors import InvalidInputError, Problem, did_you_mean
 from sweep.plan.fields import Section, fields_by_key, with_fields
 from sweep.plan.manifest import NAMED_PARTS, Manifest, Part, load_manifest, problems_between, with_parts
 from sweep.plan.parts import PartMemo
+from sweep.plan.template import value_json
+
+_Changes = tuple[tuple[str, str], ...]
+"""Paths, and the JSON of what is put there."""
 
 
 def with_parameters(manifest: Manifest, parameters: Mapping[str, Any], memo: PartMemo | None = None) -> Manifest:
@@ -29,7 +33,7 @@ def with_parameters(manifest: Manifest, parameters: Mapping[str, Any], memo: Par
     """
     memo = memo or PartMemo()
     parts = _by_part(parameters)
-    changed = {part: _changed(manifest, part, changes, memo) for part, changes in parts.items()}
+    changed = {part: _changed(manifest.part(part), changes, memo) for part, changes in parts.items()}
     variant = with_parts(manifest, {part: section for part, section in changed.items() if section is not None})
     wrong = {path: value for part, changes in parts.items() if changed[part] is None for path, value in changes.items()}
     if wrong:  # what is wrong with a part shows in the document
@@ -44,21 +48,28 @@ def varied_parts(manifest: Manifest, parameters: Mapping[str, Any], memo: PartMe
     varied: dict[Part, Section] = {}
     for part, changes in _by_part(parameters).items():
         there = manifest.part(part)
-        if there is None or not all(_place(path)[1] in there.varying for path in changes):
+        if there is None or not all(_place(path).field in there.varying for path in changes):
             return None
-        changed = _changed(manifest, part, changes, memo)
-        if changed is None:
+        changed = _changed(there, changes, memo)
+        if changed is None or not memo.of(_is_settled, "", there):  # other fields may change with it
             return None
         varied[part] = changed
     return varied
 
 
+class _Place(NamedTuple):
+    """Where a path leads: a part, the key of its field (none for the part itself), whether to all of the field."""
+
+    part: Part
+    field: str
+    is_field: bool
+
+
 @functools.cache
-def _place(path: str) -> tuple[Part, str]:
-    """The part that a path leads to, and the key of its field that it goes through; none for the part itself."""
+def _place(path: str) -> _Place:
     words = path.split(".")
     depth = 2 if words[0] in NAMED_PARTS else 1
-    return tuple(words[:depth]), "".join(words[depth : depth + 1])
+    return _Place(tuple(words[:depth]), "".join(words[depth : depth + 1]), len(words) == depth + 1)
 
 
 def _by_part(parameters: Mapping[str, Any]) -> dict[Part, dict[str, Any]]:
@@ -66,26 +77,24 @@ def _by_part(parameters: Mapping[str, Any]) -> dict[Part, dict[str, Any]]:
     parts: dict[Part, dict[str, Any]] = {}
     for path, value in parameters.items():
         path = path.removeprefix("manifest.")
-        parts.setdefault(_place(path)[0], {})[path] = value
+        parts.setdefault(_place(path).part, {})[path] = value
     return parts
 
 
-def _changed(manifest: Manifest, part: Part, changes: Mapping[str, Any], memo: PartMemo) -> Section | None:
+def _changed(there: Section | None, changes: Mapping[str, Any], memo: PartMemo) -> Section | None:
     """A part with values put in; None where there is no such part, or where they do not fit."""
-    there = manifest.part(part)
     if there is None:
         return None
     try:
-        text = canonical_json([part, list(changes.items())])
+        texts = tuple([(path, value_json(value)) for path, value in changes.items()])
     except (TypeError, ValueError):
         return None  # a value that is not plain data
     alone = memo.of(_is_settled, "", there)
-    return memo.of(_validated_fields if alone else _validated, text, there)
+    return memo.of(_validated_fields if alone else _validated, texts, there)
 
 
-def _validated(text: str, section: Section) -> Section | None:
-    part, changes = json.loads(text)
-    document = _changed_fields(section.opened(), part, changes)
+def _validated(texts: _Changes, section: Section) -> Section | None:
+    document = _changed_fields(section.opened(), texts)
     try:
         return None if document is None else type(section).model_validate(document)
     except ValidationError:
@@ -98,24 +107,28 @@ def _is_settled(_: str, section: Section) -> bool:
     return canonical_json(again.model_dump(mode="json")) == canonical_json(section.model_dump(mode="json"))
 
 
-def _validated_fields(text: str, section: Section) -> Section | None:
-    part, changes = json.loads(text)
+def _validated_fields(texts: _Changes, section: Section) -> Section | None:
     names = fields_by_key(type(section))
-    words = [_place(path)[1] for path, _ in changes]
-    if not all(word in names for word in words):
-        return _validated(text, section)
-    fields = _changed_fields({word: getattr(section, names[word]) for word in words}, part, changes)
+    places = [_place(path) for path, _ in texts]
+    if not all(place.field in names for place in places):
+        return _validated(texts, section)
+    fields: dict[str, Any] | None
+    if all(place.is_field for place in places):
+        fields = {place.field: json.loads(text) for place, (_, text) in zip(places, texts, strict=True)}
+    else:
+        fields = _changed_fields({place.field: getattr(section, names[place.field]) for place in places}, texts)
     try:
-        return None if fields is None else with_fields(section, {names[word]: value for word, value in fields.items()})
+        return None if fields is None else with_fields(section, {names[key]: value for key, value in fields.items()})
     except ValueError:
         return None
 
 
-def _changed_fields(fields: Any, part: Sequence[str], changes: Iterable[tuple[str, Any]]) -> dict[str, Any] | None:
+def _changed_fields(fields: Any, texts: _Changes) -> dict[str, Any] | None:
     """Fields of a part with values put in; None where there is no such place."""
+    part = _place(texts[0][0]).part
     for word in reversed(part):
         fields = {word: fields}
-    if any(_put(fields, path, value) for path, value in changes):
+    if any(_put(fields, path, json.loads(text)) for path, text in texts):
         return None
     for word in part:
         fields = fields[word]

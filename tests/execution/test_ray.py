@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 import tempfile
@@ -17,7 +18,7 @@ from sweep.execution.auto import AutoExecutor, choose
 from sweep.execution.executor import InlineExecutor
 from sweep.execution.planning import plan_sweep
 from sweep.execution.ray_executor import RayExecutor
-from sweep.execution.ray_session import user_paths
+from sweep.execution.ray_session import ONE_THREAD, inherited, user_paths
 from sweep.execution.shards import ShardQueue
 from sweep.execution.worker import execute_shard
 
@@ -59,6 +60,23 @@ def ray_up():
     with RayExecutor(2) as executor:
         executor.wait()
         yield executor
+
+
+def test_what_is_inherited_is_there_only_meanwhile(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "4")
+    monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
+    before = dict(os.environ)
+    with inherited({"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "2"}):
+        words = "import os; print(os.environ['OMP_NUM_THREADS'], os.environ['MKL_NUM_THREADS'])"
+        assert subprocess.check_output([sys.executable, "-c", words], text=True) == "1 2\n"
+    assert dict(os.environ) == before
+
+
+def test_workers_have_one_thread_each_and_find_our_modules(ray_up):
+    ray = ray_up._session.ray
+    there = ray.get(ray.remote(num_cpus=0)(lambda: dict(os.environ)).remote())
+    assert [there[name] for name in ONE_THREAD] == ["1"] * len(ONE_THREAD)
+    assert there["PYTHONPATH"].split(os.pathsep) == user_paths()
 
 
 @pytest.mark.parametrize(("workers", "lanes"), [(2, 7)])

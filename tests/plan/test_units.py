@@ -106,7 +106,9 @@ def test_every_quotient_of_small_integers_is_read_as_itself(top, bottom):
         assert simplest_rational(top / bottom) == Fraction(top, bottom)
 
 
-@given(st.floats(1e-6, 100))
+@given(
+    st.floats(1e-6, 100) | st.builds(lambda top, digits: top / 10**digits, st.integers(1, 10**9), st.integers(0, 12))
+)
 def test_no_smaller_denominator_lies_within_one_ulp(value):
     read, ulp = simplest_rational(value), Fraction(math.ulp(value))
     exact = Fraction(value)
