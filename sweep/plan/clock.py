@@ -44,12 +44,14 @@ class Grid:
     """
 
     timestep: Fraction
+    _ratio: tuple[int, int] = field(compare=False, repr=False)
 
     def __init__(self, timestep: Seconds) -> None:
         exact = exact_seconds(timestep)
         if exact <= 0:
             raise GridError(f"a timestep must be longer than zero; found {timestep!r}")
         object.__setattr__(self, "timestep", exact)
+        object.__setattr__(self, "_ratio", (exact.numerator, exact.denominator))
 
     def ticks(self, duration: Seconds, policy: Quantization = "next_boundary") -> int:
         """The least number of ticks that last at least ``duration`` [s].
@@ -70,7 +72,8 @@ class Grid:
     def time_s(self, tick: int) -> float:
         """The instant of a boundary [s]: the float nearest to ``tick * timestep``."""
         # Python rounds the quotient of two integers correctly, whatever their size.
-        return as_index(tick) * self.timestep.numerator / self.timestep.denominator
+        numerator, denominator = self._ratio
+        return as_index(tick) * numerator / denominator
 
 
 @dataclass(frozen=True, slots=True, init=False)

@@ -92,13 +92,11 @@ class LaneSchedule:
 
     def due(self, start: int, stop: int) -> DueSamples:
         """All samples of all lanes with ``start <= tick < stop``, none dropped or merged; not to be changed."""
-        if self.uniform and self._one is not None:
-            return self._due_row(self._one, start, stop)
-        return self._due_rectangle(as_index(start), as_index(stop))
-
-    def _due_row(self, one: GridSchedule, start: int, stop: int) -> DueSamples:
-        """What is due, a row for all lanes, cut from many samples that were worked out at once."""
-        # Blocks follow each other, so the first sample is mostly the one after the last of the block before.
+        if not self.uniform or self._one is None:
+            return self._due_rectangle(as_index(start), as_index(stop))
+        one = self._one
+        # A row for all lanes, cut from many samples that were worked out at once.  Blocks follow each other, so the
+        # first sample is mostly the one after the last of the block before.
         first = self._next[1] if start == self._next[0] else one.last_index_at(start - 1) + 1
         if not (self._ahead_from <= first < self._ahead_until and stop <= self._ahead_exact[-1]):
             self._look_ahead(one, first, max(start, stop))

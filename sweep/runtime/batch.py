@@ -213,12 +213,14 @@ class InstanceBatch:
         """Run the controllers that are due after the block's last step."""
         last = block.stop - 1
         # In the order of their ids, so that of two that raise in one lane the least is its fault.
-        due = [loop for loop in self.parts.loops.values() if loop.next_due(last) == last]
-        if not due or not self.living:
-            return
-        # 13 ExternalOutputPublish: immutable outputs of the completed boundary
-        shown = {name: self.parts.devices[name].output(self._updated) for loop in due for name in loop.inputs}
-        for loop in due:
+        shown: dict[str, DeviceOutput] = {}
+        for loop in self.parts.loops.values():
+            if not self.living or loop.next_due(last) != last:
+                continue
+            # 13 ExternalOutputPublish: immutable outputs of the completed boundary
+            for name in loop.inputs:
+                if name not in shown:
+                    shown[name] = self.parts.devices[name].output(self._updated)
             for lane, fault in loop.run(last, shown, self.alive, self.mailbox).items():
                 self._stop(lane, fault)
 

@@ -22,17 +22,16 @@ _MEMORY_BOUND = 32 * 2**20
 """Bytes of records one block may hold; longer blocks gain nothing, since they fall out of the cache."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Block:
-    """Ticks ``start`` .. ``stop - 1``."""
+    """Ticks ``start`` .. ``stop - 1``, ``length`` of them; not to be changed."""
 
     start: int
     stop: int
+    length: int = field(init=False)  # everyone asks for it
 
-    @property
-    def length(self) -> int:
-        """Number of ticks."""
-        return self.stop - self.start
+    def __post_init__(self) -> None:
+        self.length = self.stop - self.start
 
 
 class NextDue:

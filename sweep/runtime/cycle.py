@@ -31,7 +31,8 @@ def run_block(batch: InstanceBatch, block: Block) -> None:
     inputs = _prepare(batch, block, stops)  # 1, 2, 3
     opening = _open(batch, block, inputs, stops)  # 4, and what force-reading Devices see in 5
     for driver in parts.drivers.values():  # 6 ActuatorApplication
-        least(stops, driver.apply(block, inputs.controls, batch.boundary), batch.alive)
+        if faults := driver.apply(block, inputs.controls, batch.boundary):
+            least(stops, faults, batch.alive)
 
     boundaries = batch.observation.room(block, batch.boundary)
     placed = batch.physics.save() if parts.own_devices else saved
@@ -91,7 +92,8 @@ def _open(batch: InstanceBatch, block: Block, inputs: BlockInputs, stops: dict[i
 def _close(batch: InstanceBatch, view: BlockView, stops: dict[int, Stop]) -> None:
     """8 PostPhysicsSnapshot: prescribed poses of P_stop, and derived state for those who read it."""
     reading = batch.reading
-    batch.physics.pose(view.inputs, view.block.length)
+    if view.inputs.positions is not None:
+        batch.physics.pose(view.inputs, view.block.length)
     if reading.closing is StateLevel.STATE:
         return
     wanted = sorted({*reading.closing_fields, *reading.recorded})

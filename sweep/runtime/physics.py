@@ -43,6 +43,7 @@ class LanePhysics:
         self.model = model
         self.layout = layout
         self._spec = layout.spec
+        self._controls_only = layout.controls_only
         self.lanes = len(manifests)
         self._nu = int(model.nu)
         self._batch: Any = batch.Batch(model, self.lanes, threads)
@@ -75,7 +76,7 @@ class LanePhysics:
         length, layout = block.length, self.layout
         controls = np.empty((self.lanes, length, self._nu))
         controls[:] = self._resting
-        if layout.controls_only:
+        if self._controls_only:
             return BlockInputs(controls)
         state = {field: self._batch.bind(field) for field in _KEPT}
         return BlockInputs(
@@ -142,11 +143,11 @@ class LanePhysics:
             The fault of each lane that diverged, overflowed or made MuJoCo fail; and the recorded fields,
             ``(lanes, length, ...)``.
         """
-        rows = inputs.controls if self.layout.controls_only else inputs.rows()
+        rows = inputs.controls if self._controls_only else inputs.rows()
         length = block.length
         records = self._buffer(length, self.lanes if ids is None else len(ids))
         # Derived fields go into fresh arrays, since their views outlive the block.
-        held = {field: self._fresh(field, len(records), length) for field in recorded}
+        held = {field: self._fresh(field, len(records), length) for field in recorded} if recorded else {}
         out: dict[Any, NDArray[Any]] = {_BOUNDARY: records, **held}
         failed: Sequence[int] = ()
         try:

@@ -53,7 +53,7 @@ def step(
         boundaries: ``(lanes, length + 1, width)``, filled from row 1 on.
     """
     due = batch.reading.sensed_at(block) if batch.reading.sensing else []
-    changing = [tick for tick in due if _controls_change(batch, block, inputs, tick)]
+    changing = [tick for tick in due if _controls_change(batch, block, inputs, tick)] if due else due
     if not changing:
         return Stepped(_stretch(batch, block, inputs, stops, boundaries, due))
     promoted: dict[int, Floats] = {}
