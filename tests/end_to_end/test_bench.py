@@ -113,7 +113,7 @@ def test_growth_is_measured_with_lanes_and_with_runs():
     (queue,) = queue_costs(counts=(20,))
     assert queue.runs == 20
     assert queue.file_mb > 0
-    (time,) = run_times(counts=(10, 20), executors=("inline",))
+    (time,) = run_times(counts=(10, 20), executors=("inline",), repeats=1)
     assert (time.runs, time.executor) == (20, "inline")
     assert time.table_s > 0
 
