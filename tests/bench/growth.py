@@ -125,7 +125,8 @@ def _measure(robot: str, trace: Any, lanes: int) -> None:
     from sweep.runtime import InstanceBatch
 
     plans = _plans(robot, lanes)
-    InstanceBatch(plans[:1], [0], trace=trace).advance(TICKS)  # what any batch needs
+    for first in (plans[:1], plans[:2]):  # what any batch needs, of one lane and of several
+        InstanceBatch(first, range(len(first)), trace=trace).advance(TICKS)
     before = resident_bytes()
     batch = InstanceBatch(plans, range(lanes), trace=trace)
     batch.advance(TICKS)
