@@ -19,6 +19,7 @@ from sweep.runtime.lane_models import edit_models, set_model_values, set_start
 from sweep.runtime.numerics.folds import copy_sound
 from sweep.runtime.phases import Phase
 from sweep.runtime.reads import StateLevel
+from sweep.runtime.rollout import rollout_of
 
 Floats = NDArray[np.float64]
 
@@ -49,6 +50,7 @@ class LanePhysics:
         self._batch: Any = batch.Batch(model, self.lanes, threads)
         for prepare in (set_start, set_model_values, edit_models):
             prepare(self._batch, model, manifests)
+        self._rollout = rollout_of(self._batch, layout.spec)
         self._resting = self._starting_controls()[:, None]  # controls of actuators that nobody drives
         self._records: dict[int, Floats] = {}
         self._width = int(mujoco.mj_stateSize(model, _BOUNDARY))
@@ -148,19 +150,7 @@ class LanePhysics:
         records = self._buffer(length, self.lanes if ids is None else len(ids))
         # Derived fields go into fresh arrays, since their views outlive the block.
         held = {field: self._fresh(field, len(records), length) for field in recorded} if recorded else {}
-        out: dict[Any, NDArray[Any]] = {_BOUNDARY: records, **held}
-        failed: Sequence[int] = ()
-        try:
-            self._batch.rollout(
-                length,
-                rows if ids is None else rows[ids],
-                self._spec,
-                tuple(out),
-                ids,
-                out,
-            )
-        except batch.SimulationError as error:
-            failed = [int(lane) for lane in error.ids]
+        failed = self._rollout(length, rows if ids is None else rows[ids], ids, {_BOUNDARY: records, **held})
         if ids is None:
             if copy_sound(LARGEST, records, self._batch.warning, into[:, 1:]) and not failed:
                 return {}, held
