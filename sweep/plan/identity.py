@@ -16,7 +16,7 @@ from sweep.plan.files import Files, with_digests
 from sweep.plan.manifest import Manifest, Part
 from sweep.plan.parts import PartMemo
 from sweep.plan.sections import ControllerSpec, ModelSpec, ReferenceSpec, RuntimeSpec
-from sweep.plan.template import Template, gap, value_json
+from sweep.plan.template import Template, gap
 
 if TYPE_CHECKING:
     from sweep.plan.plan import ModelImage, Plan
@@ -137,7 +137,7 @@ def _field_text(part: Section, name: str) -> str:
     value = part.__dict__[name]
     if type(value) is not float:
         (value,) = part.model_dump(mode="json", by_alias=True, include={name}).values()
-    return value_json(value)
+    return canonical_json(value)
 
 
 def _document(name: str, part: Section, files: Files) -> dict[str, Any]:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from typing import Any
-
-from sweep.digest import canonical_json
 
 _EDGE = "\0"
 """Encloses the name of a gap; in JSON it stands nowhere, strings have it escaped."""
@@ -39,8 +35,3 @@ class Template:
         pieces = self._pieces.copy()
         pieces[1::2] = [texts[name] for name in self._gaps]
         return "".join(pieces)
-
-
-def value_json(value: Any) -> str:
-    """The :func:`canonical_json` of a value that is most likely a number."""
-    return repr(value) if type(value) is float and math.isfinite(value) else canonical_json(value)

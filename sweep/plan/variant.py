@@ -14,7 +14,6 @@ from sweep.errors import InvalidInputError, Problem, did_you_mean
 from sweep.plan.fields import Section, fields_by_key, with_fields
 from sweep.plan.manifest import NAMED_PARTS, Manifest, Part, load_manifest, problems_between, with_parts
 from sweep.plan.parts import PartMemo
-from sweep.plan.template import value_json
 
 _Changes = tuple[tuple[str, str], ...]
 """Paths, and the JSON of what is put there."""
@@ -86,7 +85,7 @@ def _changed(there: Section | None, changes: Mapping[str, Any], memo: PartMemo) 
     if there is None:
         return None
     try:
-        texts = tuple([(path, value_json(value)) for path, value in changes.items()])
+        texts = tuple([(path, canonical_json(value)) for path, value in changes.items()])
     except (TypeError, ValueError):
         return None  # a value that is not plain data
     alone = memo.of(_is_settled, "", there)

@@ -12,7 +12,7 @@ from sweep.plan.files import FileImage
 from sweep.plan.manifest import with_parts
 from sweep.plan.parts import PartMemo
 from sweep.plan.plan import Plan
-from sweep.plan.template import Template, gap, value_json
+from sweep.plan.template import Template, gap
 from sweep.plan.variant import varied_parts
 from sweep.runtime import resolve_plan
 from tests.runtime.scenes import cart
@@ -91,11 +91,11 @@ plain = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, a
 @given(first=plain, between=st.text(), second=plain)
 def test_gaps_are_filled_whatever_stands_around_and_in_them(first, between, second):
     template = Template(f"[{gap('b')},{canonical_json(between)},{gap('a')},{gap('b')}]")
-    texts = {"a": value_json(first), "b": value_json(second)}
+    texts = {"a": canonical_json(first), "b": canonical_json(second)}
     assert template.filled(texts) == template.filled(texts) == canonical_json([second, between, first, second])
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), [float("nan")]])
 def test_what_json_cannot_say_is_no_value(value):
     with pytest.raises(ValueError, match="not JSON compliant"):
-        value_json(value)
+        canonical_json(value)
