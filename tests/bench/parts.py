@@ -73,7 +73,7 @@ def _lanes() -> Iterator[Measure]:
 
 def _derived() -> Iterator[Measure]:
     for name, more in READERS.items():
-        found = against_c(plans_of(robots()[0], 64, TICKS, more), repeats=5)
+        found = against_c(plans_of(robots()[0], 64, TICKS, more))
         yield ratio(f"humanoid, 64 lanes, {name}", found.ratio, aim=READER_LIMITS.get(name))
 
 

@@ -30,10 +30,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 def test_lanes_are_measured_against_c():
     for robot in robots():
-        assert against_c(plans_of(robot, 2, 20), repeats=1).ratio > 0
-        assert against_c(cells_of(robot, 2, 20), repeats=1).ratio > 0
+        assert against_c(plans_of(robot, 2, 20), pairs=1, c_s=0).ratio > 0
+        assert against_c(cells_of(robot, 2, 20), pairs=1, c_s=0).ratio > 0
     for more in READERS.values():
-        assert against_c(plans_of(robots()[0], 2, 20, more), repeats=1).ratio > 0
+        assert against_c(plans_of(robots()[0], 2, 20, more), pairs=1, c_s=0).ratio > 0
 
 
 def test_traces_are_measured():
