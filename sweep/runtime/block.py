@@ -22,16 +22,16 @@ _MEMORY_BOUND = 32 * 2**20
 """Bytes of records one block may hold; longer blocks gain nothing, since they fall out of the cache."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, init=False)
 class Block:
     """Ticks ``start`` .. ``stop - 1``, ``length`` of them; not to be changed."""
 
     start: int
     stop: int
-    length: int = field(init=False)  # everyone asks for it
+    length: int  # kept, since everyone asks for it
 
-    def __post_init__(self) -> None:
-        self.length = self.stop - self.start
+    def __init__(self, start: int, stop: int) -> None:
+        self.start, self.stop, self.length = start, stop, stop - start
 
 
 class NextDue:

@@ -50,7 +50,7 @@ class LanePhysics:
         self._batch: Any = batch.Batch(model, self.lanes, threads)
         for prepare in (set_start, set_model_values, edit_models):
             prepare(self._batch, model, manifests)
-        self._rollout = rollout_of(self._batch, layout.spec)
+        self._rollout = rollout_of(self._batch, layout.spec, _BOUNDARY)
         self._resting = self._starting_controls()[:, None]  # controls of actuators that nobody drives
         self._records: dict[int, Floats] = {}
         self._width = int(mujoco.mj_stateSize(model, _BOUNDARY))
@@ -150,7 +150,7 @@ class LanePhysics:
         records = self._buffer(length, self.lanes if ids is None else len(ids))
         # Derived fields go into fresh arrays, since their views outlive the block.
         held = {field: self._fresh(field, len(records), length) for field in recorded} if recorded else {}
-        failed = self._rollout(length, rows if ids is None else rows[ids], ids, {_BOUNDARY: records, **held})
+        failed = self._rollout(length, rows if ids is None else rows[ids], ids, records, held)
         if ids is None:
             if copy_sound(LARGEST, records, self._batch.warning, into[:, 1:]) and not failed:
                 return {}, held

@@ -14,35 +14,41 @@ Floats = NDArray[np.float64]
 Ids = NDArray[np.intp] | None
 """Lanes in ascending order; None means all."""
 
-Rollout = Callable[[int, Floats, Ids, Mapping[Any, NDArray[Any]]], list[int]]
-"""Steps some lanes and tells in which of them MuJoCo raised.
+Fields = Mapping[str, NDArray[Any]]
+"""Arrays ``(lanes, steps, ...)`` for the MjData fields that are recorded beside the state."""
 
-It is given the number of steps, their inputs ``(lanes, steps, width)``, the lanes, and arrays ``(lanes, steps, ...)``
-to record into, by the name of an MjData field or by state bits.
+Rollout = Callable[[int, Floats, Ids, Floats, Fields], list[int]]
+"""Steps some lanes, records their states and fields, and tells in which of them MuJoCo raised.
+
+It takes the number of steps, their inputs ``(lanes, steps, width)``, the lanes, and what to fill: states after each
+step ``(lanes, steps, width)``, and fields.
 """
 
 _DIRECT = ("4.0.",)
 """Versions of MuJoCo in which what ``Batch.rollout`` calls is known."""
 
 
-def rollout_of(lanes: batch.Batch, control_spec: int) -> Rollout:
-    """The rollout of a batch that is fed the state bits ``control_spec``.
+def rollout_of(lanes: batch.Batch, inputs: int, states: int) -> Rollout:
+    """The rollout of a batch that is fed the state bits ``inputs`` and of which the bits ``states`` are recorded.
 
     ``Batch.rollout`` looks its arguments over in Python before the engine does so in C; of a run of one small robot
     that is a tenth.  So the engine is called itself where its interface is known, and what is public elsewhere.
     """
 
-    def direct(steps: int, inputs: Floats, ids: Ids, records: Mapping[Any, NDArray[Any]]) -> list[int]:
+    def direct(steps: int, fed: Floats, ids: Ids, to: Floats, fields: Fields) -> list[int]:
+        into: list[tuple[str | None, int, NDArray[Any]]] = [(None, states, to)]
+        if fields:
+            into += [(name, 0, array) for name, array in fields.items()]
         chosen = None if ids is None else ids.astype(np.int32)
-        into = [(item, 0, to) if isinstance(item, str) else (None, item, to) for item, to in records.items()]
-        if not engine.rollout(chosen, steps, np.ascontiguousarray(inputs), control_spec, into):
+        if not engine.rollout(chosen, steps, np.ascontiguousarray(fed), inputs, into):
             return []
         raised = lanes.status != 0  # of a lane that was not chosen it says how an earlier call went
         return np.flatnonzero(raised).tolist() if ids is None else ids[raised[ids]].tolist()
 
-    def public(steps: int, inputs: Floats, ids: Ids, records: Mapping[Any, NDArray[Any]]) -> list[int]:
+    def public(steps: int, fed: Floats, ids: Ids, to: Floats, fields: Fields) -> list[int]:
+        into: dict[Any, NDArray[Any]] = {states: to, **fields}
         try:
-            lanes.rollout(steps, inputs, control_spec, tuple(records), ids, dict(records))
+            lanes.rollout(steps, fed, inputs, tuple(into), ids, into)
         except batch.SimulationError as error:
             return [int(lane) for lane in error.ids]
         return []

@@ -73,7 +73,9 @@ def step(
 def _stretch(batch: InstanceBatch, block: Block, fed: BlockInputs, stops: dict[int, Stop], boundaries: Floats,
              due: Sequence[int]) -> Mapping[str, NDArray[Any]]:  # fmt: skip
     """7 PhysicsStep of a stretch before which nobody recomputes anything; what was recorded."""
-    faults, recorded = batch.physics.advance(block, fed, _running(batch, stops), boundaries, batch.reading.recorded)
+    everyone = batch.living == batch.lanes and not stops
+    ids = None if everyone else np.flatnonzero(_stepping(batch, stops))
+    faults, recorded = batch.physics.advance(block, fed, ids, boundaries, batch.reading.recorded)
     if faults:
         least(stops, {lane: _as_promoted(fault, due) for lane, fault in faults.items()}, batch.alive)
     return recorded
@@ -109,13 +111,6 @@ def _controls_change(batch: InstanceBatch, block: Block, inputs: BlockInputs, ti
     now = inputs.controls[:, row]
     # Of dead lanes nothing is read.
     return bool((now.view(np.int64) != before.view(np.int64))[batch.alive].any())
-
-
-def _running(batch: InstanceBatch, stops: Mapping[int, Stop]) -> NDArray[np.intp] | None:
-    """The lanes that step; None means all."""
-    if batch.living == batch.lanes and not stops:
-        return None
-    return np.flatnonzero(_stepping(batch, stops))
 
 
 def _stepping(batch: InstanceBatch, stops: Mapping[int, Stop]) -> NDArray[np.bool_]:

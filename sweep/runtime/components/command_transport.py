@@ -130,15 +130,15 @@ class CommandTransport:
         if self.flights:
             self.flights = [flight for flight in self.flights if flight.last >= stop]
 
-    def committed(self, flight: Flight, lanes: Bools | None) -> None:
-        """A command was committed in some lanes (None: in all): what it draws is used there."""
-        if self._channel.steady or flight.numbers is None:
+    def committed(self, numbers: Ints, lanes: Bools | None) -> None:
+        """A command with these draws ``(lanes,)`` was committed in some lanes (None: in all): they are used there."""
+        if self._channel.steady:
             return
         mine = np.ones(self._lanes, bool) if lanes is None else lanes
         unused = self._last_draw < self._first_draw
-        self._first_draw = np.where(mine & unused, flight.numbers, self._first_draw)
-        self._gapless &= ~mine | unused | (flight.numbers == self._last_draw + 1)
-        self._last_draw = np.where(mine, flight.numbers, self._last_draw)
+        self._first_draw = np.where(mine & unused, numbers, self._first_draw)
+        self._gapless &= ~mine | unused | (numbers == self._last_draw + 1)
+        self._last_draw = np.where(mine, numbers, self._last_draw)
 
     def receipts(self, lane: int) -> dict[str, StreamReceipt]:
         """Which draws a lane used, by stream; none if a sender's count left gaps or senders shared numbers."""

@@ -204,7 +204,8 @@ class Driver:
             lanes = lived if lanes is None else lived & lanes
         self._inputs.append(command, flight, lanes)
         if flight is not None:
-            self._transport.committed(flight, lanes)
+            if flight.numbers is not None:
+                self._transport.committed(flight.numbers, lanes)
             if flight.lost is not None:
                 self._lost += flight.lost if lanes is None else flight.lost & lanes
 

@@ -182,11 +182,12 @@ def checked_commands(computed: Any, setup: ControllerSetup, *, lanes: int) -> di
     Raises:
         ValueError: outputs are missing or unknown, or one has another shape.
     """
-    commands = {n: np.asarray(v, np.float64) for n, v in as_commands(computed, setup.outputs).items()}
-    for name, values in commands.items():
-        expected = (lanes, setup.widths[name])
+    commands = {}
+    for name, numbers in as_commands(computed, setup.outputs).items():
+        values, expected = np.asarray(numbers, np.float64), (lanes, setup.widths[name])
         if values.shape != expected:
             raise ValueError(f"output {name!r} has shape {values.shape}, expected (lanes, width) = {expected}")
+        commands[name] = values
     return commands
 
 

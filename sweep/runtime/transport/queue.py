@@ -60,8 +60,7 @@ class SampleQueue:
         """
         samples, capacity = values.shape[1], self._values.shape[1]
         # No more can be under way than were sent: a latency beyond any episode costs no memory before its time.
-        needed = min(self._kept, self._sent_at_most) + samples
-        if needed > capacity:
+        if self._kept + samples > capacity and (needed := min(self._kept, self._sent_at_most) + samples) > capacity:
             self._resize(min(self._kept, max(2 * needed, _FEW)) + 2 * samples)
         self._sent_at_most += samples
         values = np.ascontiguousarray(values)
