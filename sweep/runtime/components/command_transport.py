@@ -13,7 +13,7 @@ from sweep.plan.drivers import DriverSpec
 from sweep.plan.lane_clock import LaneSchedule
 from sweep.plan.units import exact_seconds
 from sweep.results.record import StreamReceipt
-from sweep.runtime.block import Block
+from sweep.runtime.block import Block, BlockView
 from sweep.runtime.context import BatchContext
 from sweep.runtime.ingress.command import Command
 from sweep.runtime.transport.channel import LOST, Channel
@@ -68,14 +68,13 @@ class CommandTransport:
         context: the batch.
         initial: ``(lanes, width)`` what stands for the command before the first arrival.
         dated: whether :meth:`arrived` must say when what holds has arrived.
-
-    Attributes:
-        flights: commands that were accepted and have not arrived everywhere.
     """
 
     def __init__(self, name: str, specs: Sequence[DriverSpec], context: BatchContext, initial: Floats, *,
                  dated: bool) -> None:  # fmt: skip
-        self.flights: list[Flight] = []
+        self._flights: list[Flight] = []  # commands that were accepted and have not arrived everywhere
+        self._delivered = np.zeros(context.lanes, np.int64)
+        self._delivered_everywhere = 0  # commands that came to all lanes at once
         latencies = [exact_seconds(spec.command_latency_s) for spec in specs]
         self._channel = Channel(name, specs, context, latencies)
         self._soonest, self._longest = int(self._channel.latency.min()), int(self._channel.latency.max())
@@ -103,7 +102,7 @@ class CommandTransport:
                 return None
             self._latest[command.source_id] = command.source_sequence
         flight = self._sent(command)
-        self.flights.append(flight)
+        self._flights.append(flight)
         return flight
 
     def arrived(self, block: Block) -> tuple[Floats, Ints | None]:
@@ -117,7 +116,7 @@ class CommandTransport:
         held = np.empty((lanes, block.length, width))
         held[:] = self._current[:, None]
         last = np.repeat(self._last[:, None], block.length, axis=1) if self._dated else None
-        for flight in self.flights:
+        for flight in self._flights:
             if flight.first < block.stop:
                 self._overlay(held, last, flight, block)
         self._current = held[:, -1]
@@ -125,10 +124,23 @@ class CommandTransport:
             self._last = last[:, -1]
         return held, last
 
-    def settle(self, stop: int) -> None:
-        """After a block that ended at ``stop``: forget what has arrived everywhere."""
-        if self.flights:
-            self.flights = [flight for flight in self.flights if flight.last >= stop]
+    def settle(self, view: BlockView) -> None:
+        """After a block: count what each lane lived to see arrive, and forget what has arrived everywhere."""
+        block, under_way = view.block, []
+        for flight in self._flights:
+            if flight.last >= block.stop:
+                under_way.append(flight)
+            if flight.first >= block.stop:
+                continue
+            if flight.uniform and view.through is None:
+                self._delivered_everywhere += flight.first >= block.start
+            else:
+                self._delivered += flight.arrives(block.start, block.stop - 1 if view.through is None else view.through)
+        self._flights = under_way
+
+    def delivered(self, lane: int) -> int:
+        """How many commands a lane lived to see arrive."""
+        return self._delivered_everywhere + int(self._delivered[lane])
 
     def committed(self, numbers: Ints, lanes: Bools | None) -> None:
         """A command with these draws ``(lanes,)`` was committed in some lanes (None: in all): they are used there."""

@@ -67,8 +67,7 @@ class Driver:
         self._inputs = CommittedInputs(context, self.width)
         self._accepted: list[tuple[Command, Flight | None]] = []  # in this block
         self._lossy = "dropout" in specs[0].transport_streams
-        self._arrived, self._lost, self._saturated, self._timed_out = np.zeros((4, context.lanes), np.int64)
-        self._arrived_everywhere = 0  # commands that came to all lanes at once
+        self._lost, self._saturated, self._timed_out = np.zeros((3, context.lanes), np.int64)
         self._over: Bools | None = None  # of this block, (lanes, ticks): saturated
         self._tripped: Bools | None = None  # and under fallback
 
@@ -146,29 +145,21 @@ class Driver:
         if self._tripped is not None:
             wanted = self.braked(wanted, self._tripped, start)
         low, high = self.bounds(start)
-        applied, over = np.empty(wanted.shape), np.empty(wanted.shape[:2], np.bool_)
-        self._over = over if _limit(wanted, low, high, applied, over) else None
+        applied = np.empty(wanted.shape)
+        self._over = (applied != wanted).any(axis=2) if _limit(wanted, low, high, applied) else None
         controls[:, :, self._columns] = self.control(applied)
         return None
 
     def settle(self, view: BlockView) -> None:
         """After a block: account for what each lane lived to see, and forget what has arrived."""
-        through = view.block.stop - 1 if view.through is None else view.through
         for command, flight in self._accepted:
             self._commit(command, flight, view)
         self._accepted = []
-        for flight in self._transport.flights:
-            if flight.first >= view.block.stop:
-                continue
-            if flight.uniform and view.through is None:
-                self._arrived_everywhere += flight.first >= view.block.start
-            else:
-                self._arrived += flight.arrives(view.block.start, through)
+        self._transport.settle(view)
         if self._over is not None:
             self._saturated += _steps(self._over, view)
         if self._tripped is not None:
             self._timed_out += _steps(self._tripped, view)
-        self._transport.settle(view.block.stop)
 
     def digest(self, lane: int) -> bytes:
         """Digest of the lane's committed inputs."""
@@ -180,7 +171,7 @@ class Driver:
 
     def summary(self, lane: int, steps: int) -> dict[str, float]:
         """Commands that arrived and, where they can be, were lost; shares of steps saturated and under fallback."""
-        summary = {"commands": float(self._arrived_everywhere + self._arrived[lane])}
+        summary = {"commands": float(self._transport.delivered(lane))}
         if self._lossy:
             summary["lost"] = float(self._lost[lane])
         summary["saturated"] = int(self._saturated[lane]) / max(1, steps)
@@ -211,15 +202,11 @@ class Driver:
 
 
 @compiled
-def _limit(wanted: Floats, low: Floats, high: Floats, applied: Floats, over: Bools) -> bool:
-    """Keep ``wanted (lanes, ticks, width)`` within limits ``(lanes, 1, width)``; whether anything was beyond them.
-
-    ``over (lanes, ticks)`` says when.
-    """
-    anywhere = False
+def _limit(wanted: Floats, low: Floats, high: Floats, applied: Floats) -> bool:
+    """Keep ``wanted (lanes, ticks, width)`` within limits ``(lanes, 1, width)``; whether anything was beyond them."""
+    beyond = False
     for lane in range(len(wanted)):
         for tick in range(wanted.shape[1]):
-            over[lane, tick] = False
             for number in range(wanted.shape[2]):
                 x = wanted[lane, tick, number]
                 # Of two zeros the limit's sign counts.
@@ -228,9 +215,8 @@ def _limit(wanted: Floats, low: Floats, high: Floats, applied: Floats, over: Boo
                 if x >= high[lane, 0, number]:
                     x = high[lane, 0, number]
                 applied[lane, tick, number] = x
-                over[lane, tick] |= x != wanted[lane, tick, number]
-            anywhere |= over[lane, tick]
-    return anywhere
+                beyond |= x != wanted[lane, tick, number]
+    return beyond
 
 
 def _steps(happened: Bools, view: BlockView) -> Ints:
