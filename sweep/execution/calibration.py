@@ -7,7 +7,7 @@ sizes, as the look ahead found that they must be executed.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -26,7 +26,7 @@ SIZES = (16, 32, 64, 128, MAX_LANES)
 """Lanes that are tried, from few to many."""
 
 TRIAL_S = 0.06
-"""How long each batch is timed, once its first block is over [s]."""
+"""How long each batch is timed, once its first block is over; short runs are, whole, for as long [s]."""
 
 TRIAL_TICKS = 64
 """Longest block of a trial: nothing else would cut that of a robot without a controller."""
@@ -99,10 +99,11 @@ def _calibrated(runs: Sequence[Run], count: int, threads: int) -> Calibration:
     most = _most(runs[0].plan)
     sizes = [*(size for size in SIZES if size < len(runs)), len(runs)]
     best = _timed(runs[: sizes[0]], threads=1)
+    horizon = runs[0].plan.horizon
     if best.share_s * count < WORTH_S:
         return replace(best, lanes=min(LANES, most), threads=threads)
     for size in sizes[1:]:
-        if size * best.share_s > PATIENCE_S * runs[0].plan.horizon / TRIAL_TICKS:
+        if size * best.share_s * min(TRIAL_TICKS, horizon) / horizon > PATIENCE_S:
             break
         best = min(best, _timed(runs[:size], threads=1), key=attrgetter("share_s"))
     if threads > 1:
@@ -118,13 +119,26 @@ def _most(plan: Plan) -> int:
 
 def _timed(runs: Sequence[Run], threads: int) -> Calibration:
     """What a batch takes."""
-    batch = InstanceBatch([run.plan for run in runs], [run.seed for run in runs], TRIAL_TICKS, threads)
-    first = time.perf_counter()
+
+    def begun() -> InstanceBatch:
+        return InstanceBatch([run.plan for run in runs], [run.seed for run in runs], TRIAL_TICKS, threads)
+
+    batch = begun()
     batch.advance_block()  # it warms up: on a new machine the first of all waits for the compiler
     started, before = time.perf_counter(), batch.tick
     while time.perf_counter() - started < TRIAL_S and batch.advance_block():
         pass
-    if batch.tick == before:  # the run is no longer than a block
-        started, before = first, 0
-    share = (time.perf_counter() - started) * batch.horizon / max(1, batch.tick - before) / len(runs)
-    return Calibration(len(runs), threads, share)
+    if batch.is_over:  # of so short a run the set-up may be most: it is timed whole, as often as there is time
+        share = _mean_s(lambda: begun().run())
+    else:
+        share = (time.perf_counter() - started) * batch.horizon / (batch.tick - before)
+    return Calibration(len(runs), threads, share / len(runs))
+
+
+def _mean_s(call: Callable[[], object]) -> float:
+    """What a call takes, the mean of as many as fit into a trial [s]."""
+    started, calls = time.perf_counter(), 0
+    while not calls or time.perf_counter() - started < TRIAL_S:
+        call()
+        calls += 1
+    return (time.perf_counter() - started) / calls

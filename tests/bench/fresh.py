@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import json
 import os
 import resource
@@ -85,5 +87,7 @@ def peak_mb(pid: int | None = None) -> float:
 
 
 def resident_bytes() -> int:
-    """What this process holds in RAM now, shared pages included."""
+    """What this process holds in RAM now, shared pages included; what it holds without need is given back before."""
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from io import StringIO
 
 import pytest
@@ -17,6 +18,7 @@ from sweep.execution.findings import Findings
 from sweep.execution.planning import plan_sweep
 from sweep.execution.shards import LANES, MAX_LANES
 from sweep.run import SweepRun
+from sweep.runtime.batch import InstanceBatch
 
 pytestmark = pytest.mark.slow
 
@@ -115,6 +117,18 @@ def test_lanes_and_threads_are_what_a_short_calibration_finds_best(monkeypatch):
     assert calibrate(sweep.runs, threads=2) == Calibration(128, 1, 0.79), "twice the cores must gain something"
     times[128, 2] = 0.5
     assert calibrate(sweep.runs, threads=2) == Calibration(128, 2, 0.5)
+
+
+def test_what_short_runs_need_before_their_first_step_counts(monkeypatch):
+    class Slow(InstanceBatch):
+        def __init__(self, *given):
+            time.sleep(0.02)
+            super().__init__(*given)
+
+    monkeypatch.setattr("sweep.execution.calibration.InstanceBatch", Slow)
+    sweep, *_ = planned("latency=0,0.01", "seeds=100", run_s=1.0)
+    for runs in (sweep.runs[:8], sweep.runs):
+        assert calibrate(runs).share_s * min(16, len(runs)) > 0.02
 
 
 def test_nobody_says_how_long_what_falls_at_once_would_take(tmp_path, monkeypatch):
